@@ -75,7 +75,7 @@ const MUTANTS: readonly (readonly [name: string, file: string, from: string, to:
   [
     'tools forget what they were given',
     'src/policies/trust/tracked-execution.ts',
-    'tool.readOnly ? TRUSTED : this.#labels.keep(tool.id, this.#own())',
+    'tool.readOnly ? TRUSTED : this.#labels.keep(tool.id, this.#all())',
     'TRUSTED',
   ],
   [
@@ -123,7 +123,7 @@ const MUTANTS: readonly (readonly [name: string, file: string, from: string, to:
   [
     'failures are labelled by their context alone',
     'src/policies/trust/result-labels.ts',
-    'return OURS.has(code) ? context : given',
+    'return WITHOUT_VALUES.has(code) ? context : given',
     'return context',
   ],
 ]

@@ -85,7 +85,7 @@ function cameWith<Event extends ConversationEvent>(
   return event
 }
 
-/** Who made the bodies of a message, by its sender's role. Other roles count as `system`. */
+/** The origin of the bodies in a message, by the sender's role. Other roles count as `system`. */
 const MAKERS: ReadonlyMap<string, AssetOrigin> = new Map([
   ['user', 'user'],
   ['assistant', 'agent'],

@@ -12,9 +12,9 @@ import type { AssetEvent } from '../core/events/events.ts'
 
 /** The assets of an agent, by namespace. */
 export interface AgentAssets {
-  /** The assets of a namespace for runs. Runs report the saved assets themselves. */
+  /** The assets of a namespace, for runs. The run itself logs an event for each saved asset. */
   in(namespace: string | null): Assets
-  /** The assets of a namespace for all other callers. Saved assets are reported to `onEvent` at once. */
+  /** The assets of a namespace, for all other callers. Each saved asset is reported to `onEvent` at once. */
   toldIn(namespace: string | null): Assets
   readonly config: ResolvedAssetsConfig
 }

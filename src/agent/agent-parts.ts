@@ -4,7 +4,7 @@ import type { Sessions } from '../engine/sessions.ts'
 import type { ConversationLog } from '../log/conversation-log.ts'
 import type { AgentAssets } from './agent-assets.ts'
 
-/** What the functions of an agent share. */
+/** The parts of an agent that its functions share. */
 export interface AgentParts {
   settings: AgentSettings
   log: ConversationLog

@@ -43,7 +43,7 @@ import { subAgentTool } from './sub-agent.ts'
  */
 const PATIENCE_MS = 5000
 
-/** What an agent shares among its namespaces. */
+/** The parts of an agent that its namespaces share. */
 interface Core extends Omit<AgentParts, 'settings' | 'namespace'> {
   settings: Omit<AgentSettings, 'assets'>
   logOf(namespace: string | null): ConversationLog
@@ -62,8 +62,8 @@ interface Core extends Omit<AgentParts, 'settings' | 'namespace'> {
 }
 
 /**
- * Creates an agent: a model with instructions, tools, assets and a log of conversations. Nothing runs until you call `run`,
- * `start`, `send`, `resume` or `resumeAll`.
+ * Creates an agent: a model with instructions, tools, assets and a log of conversations. Nothing runs until you call
+ * `run`, `start`, `send`, `resume` or `resumeAll`.
  *
  * @throws ByrefError `config_invalid` for an unknown option, an invalid model, two tools with one id, two
  *   plugins with one name, or an unknown native tool
@@ -87,11 +87,11 @@ export function createAgent(options: AgentOptions): Agent {
     of === log.namespace ? log : log.scoped(of)
 
   function sessions(of: string | null): Sessions {
-    const known = open.get(of)
-    if (known) return known
+    const existing = open.get(of)
+    if (existing) return existing
     if (closed) throw new ByrefError('interrupted', 'The agent is closed')
     const scopedAssets = assets.in(of)
-    const made = new Sessions({
+    const created = new Sessions({
       log: logOf(of),
       settings: { ...settings, assets: scopedAssets },
       owner,
@@ -101,8 +101,8 @@ export function createAgent(options: AgentOptions): Agent {
         : undefined,
       onStream: (conversation, event) => streams.notify(conversation, event, { namespace: of }),
     })
-    open.set(of, made)
-    return made
+    open.set(of, created)
+    return created
   }
 
   const methods: Core['methods'] = {
@@ -141,20 +141,20 @@ function settingsOf(
   const limits = resolveLimits(options.limits)
   const ownTools = [...(options.tools ?? []), ...pluginTools(plugins)]
   const { retry, capabilities } = options
-  const asking =
+  const askAbout =
     trust?.mode === 'quarantine'
       ? [askAboutTool({ model, retry, capabilities, modelTimeoutMs: limits.modelTimeoutMs })]
       : []
-  const { tools: all, later } = resolveTools([...ownTools, ...asking], {
+  const { tools: allTools, later } = resolveTools([...ownTools, ...askAbout], {
     resolveInLLM: config.resolveInLLM,
     reading: options.reading,
     tables: hasDuckdb(),
   })
-  // An app's own tool in place of a native one is shown as that one would be.
-  const own = ownTools
+  // An app's tool that replaces a native tool is shown under the same conditions as the native tool.
+  const searchable = ownTools
     .filter((tool) => typeof tool !== 'string')
     .filter((tool) => !isNativeName(tool))
-  const searched = resolveToolSearch(all, own, options.toolSearch)
+  const searched = resolveToolSearch(allTools, searchable, options.toolSearch)
   const { tools, deferred } = searched
   const settings = {
     name: options.name ?? null,
@@ -213,7 +213,7 @@ async function resumeAll(
   for await (const { id, namespace, agent } of listAll(log, { due: true, allNamespaces: true })) {
     const { name } = settings
     const isOthers = name !== null && agent !== null && agent !== name
-    // A sub-agent's run may have lost its caller. Any agent may then end it.
+    // The call that started a sub-agent's run may be over. Then any agent may end the run.
     if (isOthers && !id.includes('/')) continue
     try {
       const sessions = sessionsOf(namespace)
@@ -304,23 +304,23 @@ function pluginsByName(plugins: readonly Plugin[]): Plugins {
   const named = new Map<string, Plugin>()
   for (const plugin of plugins) {
     if (named.has(plugin.name)) {
-      const what = `Two plugins have the name "${plugin.name}". Change info.name of one of them.`
-      throw new ByrefError('config_invalid', what)
+      const message = `Two plugins have the name "${plugin.name}". Change info.name of one of them.`
+      throw new ByrefError('config_invalid', message)
     }
     named.set(plugin.name, plugin)
   }
   return named
 }
 
-/** Number of commands that the text about a plugin names. */
-const MOST_COMMANDS = 10
+/** Maximum number of commands that a plugin's description names. */
+const MAX_COMMANDS = 10
 
-/** Text for the model that describes each plugin. The commands have descriptions of their own. */
+/** Returns a text for the model that describes each plugin. The commands have their own descriptions. */
 function pluginDescriptions(plugins: Plugins): string[] {
   const described = [...plugins.values()].filter(({ description }) => description !== '')
   return described.map(({ title, description, commands }) => {
     const tools = [...commands.values()].map(({ tool }) => tool.id)
-    const others = tools.splice(MOST_COMMANDS).length
+    const others = tools.splice(MAX_COMMANDS).length
     const more = others > 0 ? ` and ${others} more` : ''
     return `${title} (${tools.join(', ')}${more}): ${description}`
   })

@@ -38,20 +38,20 @@ async function* pieces(
   events: AsyncIterable<ConversationEvent>,
 ): AsyncGenerator<{ id: string; text: string }, void> {
   /** By message id, the number of characters already yielded. Contains only messages seen from their start. */
-  const given = new Map<string, number>()
+  const yielded = new Map<string, number>()
   const steps = new Set<string>()
   for await (const event of events) {
     if (event.type === 'STEP_STARTED') steps.add(event.messageId)
-    if (event.type === 'TEXT_MESSAGE_START') given.set(event.messageId, 0)
+    if (event.type === 'TEXT_MESSAGE_START') yielded.set(event.messageId, 0)
     if (event.type === 'TEXT_MESSAGE_CONTENT') {
-      const before = given.get(event.messageId)
+      const before = yielded.get(event.messageId)
       if (before === undefined) continue
-      given.set(event.messageId, before + event.delta.length)
+      yielded.set(event.messageId, before + event.delta.length)
       yield { id: event.messageId, text: event.delta }
     }
     if (event.type !== 'NEW_MESSAGE' || !steps.has(event.payload.id)) continue
     const { id, content } = event.payload
-    const text = typeof content === 'string' ? content.slice(given.get(id) ?? 0) : ''
+    const text = typeof content === 'string' ? content.slice(yielded.get(id) ?? 0) : ''
     if (text !== '') yield { id, text }
   }
 }

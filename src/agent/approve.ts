@@ -21,7 +21,7 @@ export interface ApprovalAnswer {
   approved: boolean
   /** Who answers, for the log. If the data of the call names readers, this must be one of them. */
   by?: string
-  /** Why. The model sees it if the call was denied. */
+  /** The reason. The model sees it if the call was denied. */
   reason?: string
   /** Arguments that replace the proposed ones. For a mapped call, a list with the arguments of each item. */
   arguments?: unknown
@@ -32,9 +32,9 @@ export interface ApprovalAnswer {
   result?: unknown
 }
 
-/** What an answer is checked against: the agent, and the assets of the conversation's namespace. */
+/** The agent settings and assets that an answer is checked against. */
 type CheckedWith = Pick<AgentSettings, 'name' | 'tools' | 'assets'> & {
-  /** Whether workers run the calls, which have their own tools. */
+  /** Whether workers run the calls. Their tools may differ from this agent's. */
   hasWorkers: boolean
 }
 
@@ -51,27 +51,28 @@ export async function answerApproval(
   toolCallId: string,
   { approved, by, reason, arguments: changed, result: given }: ApprovalAnswer,
 ): Promise<void> {
-  // Another process may just have logged the request.
+  // Another process may have logged the request just now.
   if (session.state.calls[toolCallId]?.status !== 'waiting') await session.refresh()
-  const asked = session.state.calls[toolCallId]
-  if (!asked) throw noSuchCall(toolCallId, session)
-  if (asked.status !== 'waiting') throw notWaiting(asked)
+  const call = session.state.calls[toolCallId]
+  if (!call) throw noSuchCall(toolCallId, session)
+  if (call.status !== 'waiting') throw notWaiting(call)
   const args = approved && changed !== undefined ? copyJson(changed) : undefined
-  // An answer that nobody can act on is not logged. The run of a sub-agent continues with the call that started it.
+  // If no agent can act on the answer, it is not logged. The run of a sub-agent continues with the call that started
+  // it.
   if (!isSubRun(session)) {
     checkAgentName(session, checkedWith.name)
     const runsHere = approved && given === undefined && !checkedWith.hasWorkers
-    if (runsHere || args !== undefined) checkToolExists(session, asked, checkedWith.tools)
+    if (runsHere || args !== undefined) checkToolExists(session, call, checkedWith.tools)
   }
-  if (by !== undefined) checkApprover(by, asked, readLabel(asked.approval?.label ?? {}))
-  if (args !== undefined) await checkChanged(checkedWith, session, asked, args)
+  if (by !== undefined) checkApprover(by, call, readLabel(call.approval?.label ?? {}))
+  if (args !== undefined) await checkChanged(checkedWith, session, call, args)
   if (by !== undefined && session.labels) {
     const { asset } = sourceLabels(session.labels, checkedWith.assets)
     const reads = await assetReads([args, given], async (ref) => asset(ref))
-    for (const { labels } of reads) checkApprover(by, asked, wholeOf(labels))
+    for (const { labels } of reads) checkApprover(by, call, wholeOf(labels))
   }
-  const changedTo = await storedArguments(args, asked, checkedWith.assets)
-  const result = await storedResult(approved ? given : undefined, asked, checkedWith.assets)
+  const changedTo = await storedArguments(args, call, checkedWith.assets)
+  const result = await storedResult(approved ? given : undefined, call, checkedWith.assets)
   await session.append((state) => {
     const call = state.calls[toolCallId]
     if (!call) throw noSuchCall(toolCallId, session)
@@ -148,10 +149,10 @@ async function checkChanged(
     )
   }
   const boundary = boundaryOf(() => assets)
-  for (const one of (isMapped ? args : [args]) as (Record<string, unknown> | null)[]) {
-    if (!one) continue
-    const given = await withBytes({ session, assets }, call, one)
-    await boundary.withInput({ tool, arguments: given }, () => {})
+  for (const itemArgs of (isMapped ? args : [args]) as (Record<string, unknown> | null)[]) {
+    if (!itemArgs) continue
+    const original = await withBytes({ session, assets }, call, itemArgs)
+    await boundary.withInput({ tool, arguments: original }, () => {})
   }
 }
 

@@ -9,7 +9,7 @@ import type { RetryOptions } from '../models/model-settings.ts'
 import { markAskAbout } from '../policies/trust/closed-values.ts'
 import { kindOf } from '../prompt/named-media.ts'
 
-/** What the tool asks with. */
+/** Options of {@link askAboutTool}. */
 export interface AskAboutOptions {
   model: LanguageModel
   retry?: RetryOptions

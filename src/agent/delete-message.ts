@@ -13,7 +13,7 @@ import type { Session } from '../engine/session.ts'
 export async function deleteMessage(session: Session, messageId: string): Promise<void> {
   const isQueued = ({ inbox }: Pick<ConversationState, 'inbox'>): boolean =>
     inbox.some(({ message }) => message.id === messageId)
-  // Another process may just have added the message.
+  // Another process may have added the message just now.
   if (!session.state.messages.some(({ id }) => id === messageId)) await session.refresh()
   if (isQueued(session.state)) {
     const events = [deleted(messageId)]

@@ -25,8 +25,8 @@ export interface ForkOptions {
 }
 
 /**
- * Copies a conversation up to and including a message. A run that is open at that point is cancelled in the
- * fork. Messages that wait for a run are left out. Asset bodies are shared, and debug data is copied. Copied runs say so
+ * Copies a conversation up to and including a message. A run that is open at that point is cancelled in the fork.
+ * Messages that wait for a run are left out. Asset bodies are shared, and debug data is copied. Copied runs say so
  * (`copiedFrom`), so that their cost counts only once.
  *
  * @throws ByrefError `conversation_not_found`, `message_not_found`, `conversation_exists`; `config_invalid` for
@@ -100,8 +100,8 @@ function cutAt(
 }
 
 /**
- * Returns the part up to a message in the order of the conversation. A call can end while the model is still answering. Its
- * result and its data are then logged before the answer, and come after it in the conversation.
+ * Returns the part up to a message in the order of the conversation. A call can end while the model is still answering.
+ * Its result and its data are then logged before the answer, and come after it in the conversation.
  */
 function cutInOrder(
   records: readonly LogRecord[],
@@ -117,7 +117,7 @@ function cutInOrder(
   const part = records.slice(0, end)
   const isLater = ({ event }: LogRecord): boolean =>
     isDelivered(event) && !shared.has(event.payload.id)
-  // What a call made belongs to its messages.
+  // The assets and usage of a call belong to its messages.
   const laterCalls = new Set(records.filter(isLater).map(({ event }) => callOf(event)))
   for (const record of part) if (!isLater(record)) laterCalls.delete(callOf(record.event))
   const isLeftOut = (record: LogRecord): boolean => {
@@ -130,14 +130,16 @@ function cutInOrder(
   return { records: movedBehindAnswers(kept, shared), delivered: [] }
 }
 
-/** Moves results and data behind the answer that they belong to, because a fork may have the data without the result. */
+/**
+ * Moves results and data behind the answer that they belong to, because a fork may have the data without the result.
+ */
 function movedBehindAnswers(
   records: readonly LogRecord[],
   ranks: ReadonlyMap<string, number>,
 ): readonly LogRecord[] {
   const rankOf = ({ event }: LogRecord): number =>
     isDelivered(event) ? (ranks.get(event.payload.id) ?? Infinity) : Infinity
-  /** For each record, the first place in the conversation among the messages after it. */
+  /** For each record, the smallest conversation index of the messages after it. */
   const reversed: number[] = []
   let first = Infinity
   for (const record of records.toReversed()) {
@@ -234,7 +236,7 @@ function withBranchStart(
   ]
 }
 
-/** Deletes, in the fork too, the messages that were deleted later. */
+/** Returns events that delete, in the fork too, the messages that were deleted later. */
 function deletionsIn(
   events: readonly ConversationEvent[],
   deleted: readonly string[],

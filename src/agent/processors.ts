@@ -105,7 +105,8 @@ function createdRef(event: ConversationEvent): string | null {
 }
 
 /**
- * Labels a processor's event that has no label. A processor sees every value, so the label joins all of them.
+ * Labels a processor's event that has no label. A processor sees every value, so it gets the joined label of all
+ * values.
  */
 function seenAll(event: ConversationEvent, { labels }: Session): ConversationEvent {
   if (!labels) return event

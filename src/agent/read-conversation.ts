@@ -30,7 +30,7 @@ export interface ConversationContent {
   read(reference: string): Promise<unknown>
 }
 
-/** A call that waits for a person, with what the person is asked. */
+/** A call that waits for a person, with its approval request. */
 export interface WaitingCall extends Omit<ApprovalState, 'answer'> {
   toolCallId: string
   toolName: string

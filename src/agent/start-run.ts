@@ -19,7 +19,7 @@ import {
 import { startEntry } from '../engine/run-entries.ts'
 import type { AgentSettings } from '../engine/run-settings.ts'
 import type { Decide, Session } from '../engine/session.ts'
-import { announced } from '../engine/steps/command-step.ts'
+import { withCommandCall } from '../engine/steps/command-step.ts'
 import { LeaseHeldError } from '../log/conversation-log.ts'
 import { MODEL_SETTINGS, type ModelSettings, modelSettings } from '../models/model-settings.ts'
 import { isCommand } from '../plugins/command-message.ts'
@@ -124,15 +124,15 @@ export function startRun<Schema extends OutputSchema | undefined>(
   { toolCallId }: { toolCallId?: string } = {},
 ): StartedRun<OutputOf<Schema>> {
   const invalid = errorInOptions(options)
-  const given: Partial<RunOptions<Schema>> = invalid ? {} : options
-  const { conversation = newId(), namespace = parts.namespace, signal } = given
+  const checked: Partial<RunOptions<Schema>> = invalid ? {} : options
+  const { conversation = newId(), namespace = parts.namespace, signal } = checked
   const accepted = Promise.withResolvers<void>()
   accepted.promise.catch(() => {})
   let open: Session | null = null
   let runId = newId()
   const messageIds: string[] = []
   const follower = new RunFollower({
-    output: given.output,
+    output: checked.output,
     takeFailure: (id) => parts.sessions(namespace).takeFailure(id),
     onEnd() {
       if (open) parts.sessions(namespace).unfollow(open, follower)
@@ -186,7 +186,7 @@ export function startRun<Schema extends OutputSchema | undefined>(
   return { run, accepted: accepted.promise }
 }
 
-/** What a run has besides the events that its follower receives. */
+/** The parts of a `Run` that its follower does not have. */
 export interface RunParts {
   id(): string
   conversation: string
@@ -240,19 +240,19 @@ async function acceptFor(
   messages: MessagesInput,
   { namespace, label }: { namespace: string | null; label?: LabelInput },
 ): Promise<Accepted> {
-  const known = new Set(state.assets.map(({ ref }) => ref))
+  const refs = new Set(state.assets.map(({ ref }) => ref))
   const { trust } = settings
   const labels = trust && new IncomingLabels(trust, label)
-  const accepted = await acceptMessages(messagesOf(messages), assets.in(namespace), known, labels)
+  const accepted = await acceptMessages(messagesOf(messages), assets.in(namespace), refs, labels)
   const events = accepted.events.map((event) =>
     event.type === 'NEW_MESSAGE'
-      ? { ...event, payload: announced(event.payload, settings.plugins) }
+      ? { ...event, payload: withCommandCall(event.payload, settings.plugins) }
       : event,
   )
   return { ...accepted, events }
 }
 
-/** Returns a function that tells these messages' events from those of others. */
+/** Returns a function that says whether an event belongs to these messages. */
 function incoming({ events, messageIds }: Accepted): (event: ConversationEvent) => boolean {
   const refs = new Set(
     events.flatMap((one) => (one.type === 'ASSET_CREATED' ? one.payload.ref : [])),
@@ -270,10 +270,10 @@ function storedContext(context: unknown): JsonValue {
   try {
     return copyJson(context)
   } catch (cause) {
-    const what = errorMessage(cause).replace(/: data must be JSON.*$/s, '')
+    const reason = errorMessage(cause).replace(/: data must be JSON.*$/s, '')
     throw new ByrefError(
       'invalid_data',
-      `The context of a run must be JSON, because the log stores it. ${what}. Pass such values to createAgent({ context }).`,
+      `The context of a run must be JSON, because the log stores it. ${reason}. Pass such values to createAgent({ context }).`,
       { cause },
     )
   }
@@ -298,7 +298,7 @@ async function appendRun(
   { ifBusy = 'queue', replaces, ...beginning }: Beginning,
 ): Promise<string> {
   const { runId, context, ask, toolCallId } = beginning
-  // Another process may just have added the message.
+  // Another process may have added the message just now.
   if (replaces !== undefined) await session.refresh()
   let taker = runId
   const decide =
@@ -317,7 +317,7 @@ async function appendRun(
         return { events: [...events, ...started], debug, lease: 'take' }
       }
       if (!isFree && ifBusy === 'reject') throw busy(session.id)
-      // Commands run only at the start of a run, so they wait for one of their own.
+      // Commands run only at the start of a run, so they wait for a new run.
       const steers = ifBusy === 'steer' && run !== null && !messagesIn(events).some(isCommand)
       if (steers) taker = run.runId
       if (steers && ask) throw steersAsked()
@@ -360,15 +360,15 @@ function queued(
     : { ...event, deliver, ...fields }
 }
 
-/** What the run is asked for in addition to its messages. Undefined if nothing. */
+/** Returns the output schema and the model settings of a run, as they are logged. Undefined if there are none. */
 function askOf(
   { output, settings }: Pick<RunOptions<OutputSchema | undefined>, 'output' | 'settings'>,
   { events }: Accepted,
 ): RunAsk | undefined {
-  const given = modelSettings(settings)
+  const own = modelSettings(settings)
   const requested = output ?? inputOutput(messagesIn(events))
   const ask: RunAsk = {
-    ...(Object.keys(given).length > 0 ? { settings: copyJson(given) as JsonObject } : {}),
+    ...(Object.keys(own).length > 0 ? { settings: copyJson(own) as JsonObject } : {}),
     ...(requested ? { output: outputJsonSchema(requested) } : {}),
   }
   return Object.keys(ask).length > 0 ? ask : undefined
@@ -378,12 +378,12 @@ function askOf(
 function checkNewIds(state: ConversationState, events: readonly ConversationEvent[]): void {
   const ids = messagesIn(events).map(({ id }) => id)
   const fresh = new Set(ids)
-  const known =
+  const inUse =
     ids.find((id, i) => ids.indexOf(id) !== i) ??
     state.messages.find(({ id }) => fresh.has(id))?.id ??
     state.inbox.find(({ message }) => fresh.has(message.id))?.message.id
-  if (known !== undefined) {
-    throw new ByrefError('message_exists', `Message "${known}" already exists in the conversation`)
+  if (inUse !== undefined) {
+    throw new ByrefError('message_exists', `Message "${inUse}" already exists in the conversation`)
   }
 }
 

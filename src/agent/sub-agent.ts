@@ -84,7 +84,7 @@ export function subAgentTool(parts: AgentParts, options: SubAgentOptions): Tool 
     description,
     inputSchema,
     ...(output === undefined ? {} : { outputSchema: output }),
-    // The sub-agent gets references themselves.
+    // The sub-agent receives references, not their values.
     references: 'declared',
     idempotent: true,
     needsApproval: options.needsApproval,
@@ -110,7 +110,7 @@ export function subAgentTool(parts: AgentParts, options: SubAgentOptions): Tool 
         attribution,
         messages,
         ...(output === undefined ? {} : { output }),
-        // Includes the labels of the shared data, which execute read itself.
+        // This includes the labels of the shared data, which `execute` reads itself.
         ...(context.trust ? { label: join(context.trust.given, context.trust.read) } : {}),
       }
       const { run } = startRun(parts, started, { toolCallId: context.toolCallId })
@@ -170,7 +170,7 @@ async function outcome(
   }
 }
 
-/** Whether the calling run continues elsewhere or later. It then asks for this run's result again. */
+/** Whether the calling run continues elsewhere or later. Then it will ask for this run's result again. */
 function continuesLater(reason: unknown): boolean {
   if (reason instanceof RunLostError) return reason.continues
   return (
@@ -183,8 +183,8 @@ function continuesLater(reason: unknown): boolean {
 const MAX_INLINE = 2000
 
 /**
- * Replaces the variables in an answer, because they name other values in the caller's conversation. If the
- * whole answer is one variable, returns its value. Within a longer text, short values are written out and long
+ * Replaces the variables in an answer with values, because they would name other values in the caller's conversation.
+ * If the whole answer is one variable, returns its value. Within a longer text, short values are written out and long
  * ones become assets.
  */
 async function handedOver(text: string, session: Session, context: ToolContext): Promise<unknown> {
@@ -268,8 +268,8 @@ function namedIn(value: JsonValue): string[] {
  * @returns the asset's info if it already existed; null if it was copied, or if neither store has it
  */
 export async function copyAsset(ref: string, from: Assets, to: Assets): Promise<AssetInfo | null> {
-  const there = await findAsset(ref, to)
-  if (there) return there
+  const existing = await findAsset(ref, to)
+  if (existing) return existing
   const info = await findAsset(ref, from)
   if (!info) return null
   const { assetId, name, mime, structured, expiresAt } = info

@@ -132,7 +132,7 @@ export function createAssetReader(core: AssetsCore, scope: AssetScope): AssetRea
 
     async meta(ref, options) {
       const record = await recordOf(ref, options)
-      // The writer left out of it what the record has.
+      // The stored meta lacks the fields that the record has.
       const meta = record.attributes.meta as Partial<AssetMeta> | undefined
       return { ...assetOf(record, "<class 'Uint8Array'>"), ...meta }
     },
@@ -223,7 +223,7 @@ function tooLong({ assetId, size }: AssetRecord): ByrefError {
   )
 }
 
-/** Clocks of hosts may differ by this much, in milliseconds. */
+/** Maximum difference between the clocks of hosts, in milliseconds. */
 const CLOCK_MS = 60_000
 
 /** Returns the versions of an asset, oldest first. */

@@ -140,7 +140,7 @@ export function firstVersionOf({ assetId, attributes }: AssetRecord): string {
   return attributes.firstVersion ?? assetId
 }
 
-/** Returns what the next version of an asset says about its versions. */
+/** Returns the attributes `previous` and `firstVersion` of the next version of an asset. */
 export function versionAfter(record: AssetRecord): { previous: string; firstVersion: string } {
   return { previous: record.assetId, firstVersion: firstVersionOf(record) }
 }

@@ -146,7 +146,7 @@ async function fieldResponse(assets: Assets, ref: string, headers: Headers): Pro
   return new Response(bytes as Uint8Array<ArrayBuffer>, { headers })
 }
 
-/** Types that say too little of a file to name it: `Makefile` and `LICENSE` are plain text. */
+/** Types that are too general to determine a file extension: `Makefile` and `LICENSE` are plain text. */
 const UNSPECIFIC = /^(?:text\/plain|application\/octet-stream)\b/
 
 /** Returns a file name with the usual extension of its type, unless the name has the extension of a type. */
@@ -156,7 +156,9 @@ async function withExtension(name: string, mime: string): Promise<string> {
   return extension === 'bin' ? name : `${name}.${extension}`
 }
 
-/** Returns the file name of a table itself. Its name may be that of its first version, a CSV file. */
+/**
+ * Returns the file name of a table as Parquet. The asset may have the name of the CSV file that it was imported from.
+ */
 function parquetName(name: string): string {
   return /\.parquet$/i.test(name) ? name : `${name}.parquet`
 }
@@ -188,7 +190,7 @@ export function attachment(name: string): string {
   return `attachment; filename*=UTF-8''${encoded}`
 }
 
-/** Makes a file name that every system accepts from a title, the day of a time (ISO 8601) and an extension. */
+/** Returns a file name that every system accepts, from a title, the day of a time (ISO 8601) and an extension. */
 export function fileName(title: string, time: string, extension: string): string {
   const safe = title
     .replace(/[\p{C}\p{Zl}\p{Zp}/\\:*?"<>|]+/gu, ' ')

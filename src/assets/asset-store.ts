@@ -5,7 +5,10 @@ import type { WrittenLabel } from '../core/labels/label.ts'
 /** How a body is presented to a person, by its MIME type. */
 export type AssetKind = 'image' | 'audio' | 'video' | 'file'
 
-/** A body to save. A stream is consumed. Bytes stay the caller's: a store copies or writes them and never keeps them. */
+/**
+ * A body to save. A stream is consumed. Bytes belong to the caller: a store copies or writes them, but never keeps
+ * them.
+ */
 export type AssetBody = Uint8Array | ReadableStream<Uint8Array>
 
 /**
@@ -26,13 +29,13 @@ export interface AssetStore {
    * id.
    */
   urlFor(assetId: string, options?: StoreUrlOptions): Promise<string>
-  /** What is known of the asset; null or undefined for an unknown id. */
+  /** Returns what the store knows about the asset. Null or undefined for an unknown id. */
   info?(assetId: string, options?: StoreOptions): Promise<object | null | undefined>
 }
 
 /**
- * A store that keeps whole records and never needs a whole body in memory. Every implementation follows these rules, which
- * `testAssetStore` checks:
+ * A store that keeps whole records and never needs a whole body in memory. Every implementation follows these rules,
+ * which `testAssetStore` checks:
  *
  * - An asset is its record and its bodies. Every method sees it only when it is complete. It is durable, as far as the
  *   store can be, when `save` resolves. A failed save leaves nothing visible.
@@ -70,38 +73,41 @@ export interface FullAssetStore extends AssetStore {
   /** Returns a live object that was passed to `save`, by its index; null if the asset or the object is unknown. */
   object(assetId: string, index: number, options?: StoreOptions): Promise<{ value: unknown } | null>
   /**
-   * Records, newest first (`createdAt`, then id, descending). `cursor` is the `next` of the previous page. An invalid limit
-   * or cursor is a `bad_request`.
+   * Records, newest first (`createdAt`, then id, descending). `cursor` is the `next` of the previous page. An invalid
+   * limit or cursor is a `bad_request`.
    */
   list(options?: StoreListOptions): Promise<{ records: AssetRecord[]; next: string | null }>
-  /** Removes the asset, and the bodies that nothing else needs; false if there was no such asset. */
+  /** Removes the asset, and the bodies that no other asset needs. False if there was no such asset. */
   delete(assetId: string, options?: StoreOptions): Promise<boolean>
-  /** Returns what a namespace holds: assets that have not expired, and the bytes of their distinct bodies. */
+  /**
+   * Returns the usage of a namespace: the number of assets that have not expired, and the bytes of their distinct
+   * bodies.
+   */
   usage(options?: StoreOptions): Promise<StoreUsage>
   /** Names of the namespaces that hold an asset that has not expired; `null` is the one without a name. */
   namespaces(): Promise<(string | null)[]>
   /**
-   * Removes expired assets and leftovers of crashes. Safe during any other method, in any process. Does nothing while another
-   * host sweeps.
+   * Removes expired assets and leftovers of crashes. Safe during any other method, in any process. Does nothing while
+   * another host sweeps.
    */
   sweep(options?: StoreSweepOptions): Promise<StoreSwept>
-  /** Runs `work` while no other host runs work of this name in the store; null if one does. */
+  /** Runs `work`, unless another host is running work of this name in the store. Then returns null. */
   exclusive?<T>(name: string, work: () => Promise<T>): Promise<T | null>
   /**
-   * For stores without records of their own: takes the content of an `ASSET_CREATED` event, so that the asset is known again
-   * after a restart, only in its namespace.
+   * For stores without their own records: takes the content of an `ASSET_CREATED` event, so that the asset is known
+   * again after a restart. It is known only in its namespace.
    */
   remember?(asset: RememberedAsset, options?: StoreOptions): void
   /** Closes the store, which cannot be used afterwards. */
   close?(): Promise<void>
   /**
-   * Reads every body and compares it with its digest. Yields one entry for each body of an asset, for each record that cannot
-   * be read, and for each body that no asset has needed for a day.
+   * Reads every body and compares it with its digest. Yields one entry for each body of an asset, for each record that
+   * cannot be read, and for each body that no asset has needed for a day.
    */
   verify(options?: StoreOptions & { signal?: AbortSignal }): AsyncIterable<StoreVerified>
 }
 
-/** What an event contains about an asset. */
+/** The content of an event about an asset. */
 export interface RememberedAsset {
   assetId: string
   mime: string
@@ -112,12 +118,12 @@ export interface RememberedAsset {
   expiresAt?: string
 }
 
-/** The namespace; absent and null mean the one without a name. */
+/** The namespace. Absent and null mean the namespace without a name. */
 export interface StoreOptions {
   namespace?: string | null
 }
 
-/** The content of a record, without the body. */
+/** The options of a save: the content of the record. */
 export interface StoreSaveOptions extends StoreOptions {
   /** Default: the store creates an id. */
   assetId?: string
@@ -126,13 +132,13 @@ export interface StoreSaveOptions extends StoreOptions {
   createdAt?: string
   /** ISO 8601, in any zone; from then on the asset is unknown. */
   expiresAt?: string | null
-  /** JSON that the caller keeps with the asset: description, meta, who made it. */
+  /** JSON that the caller stores with the asset: description, meta, origin. */
   attributes?: AssetAttributes
-  /** Further bodies that the asset needs, named by their SHA-256: binary leaves of structured content. */
+  /** More bodies that the asset needs, named by their SHA-256: the binary leaves of structured content. */
   parts?: StorePart[]
   /** Live objects that the asset needs; rejected unless the store `keepsObjects`. */
   objects?: readonly unknown[]
-  /** Nobody writes to the bytes again, so that a store may keep them without a copy. */
+  /** Whether nobody writes to the bytes again, so that a store may keep them without a copy. */
   owned?: boolean
   /**
    * Maximum that the namespace may hold together with this asset; more is rejected with `quota_exceeded`. Exact if the
@@ -153,17 +159,17 @@ export interface StorePart {
 export interface AssetAttributes {
   asset_type?: string
   description?: string
-  /** As in an asset: a MIME type, or a type string such as `<class 'dict'>`. Absent, it is `mime`. */
+  /** As in an asset: a MIME type, or a type string such as `<class 'dict'>`. Default: `mime`. */
   content_type?: string
   /** Whether the body is the encoding of structured content. */
   structured?: boolean
   /** The asset's meta, made when it was saved. */
   meta?: unknown
-  /** Ids of the assets that this one's content refers to: they live as long as it does. */
+  /** The ids of the assets that the content refers to. A sweep keeps them as long as this asset. */
   references?: string[]
   /** The id of the version that this one was made from. */
   previous?: string
-  /** The id of the first version. All versions have it, so that they are found although others were deleted. */
+  /** The id of the first version. All versions have it, so that they can be found even if some were deleted. */
   firstVersion?: string
   by?: string
   tool?: string
@@ -174,7 +180,7 @@ export interface AssetAttributes {
   [key: string]: unknown
 }
 
-/** Everything that a store knows of an asset. Plain JSON with a `version`; unknown keys are kept. */
+/** Everything that a store knows about an asset: plain JSON with a `version`. Unknown keys are kept. */
 export interface AssetRecord {
   version: 1
   assetId: string
@@ -182,7 +188,7 @@ export interface AssetRecord {
   namespace: string | null
   mime: string
   kind: AssetKind
-  /** Bytes of the body: of structured content its JSON, of a table its Parquet. */
+  /** The size of the body in bytes. The body is JSON for structured content, and Parquet for a table. */
   size: number
   /** SHA-256 of the body, lower-case hex. */
   digest: string
@@ -203,7 +209,7 @@ export interface AssetInfo extends Omit<AssetRecord, 'version' | 'attributes' | 
   structured: boolean
   /** The size of a table, and the reference of its original file. Null for other assets. */
   table: { rows: number; columns: number; source: string | null } | null
-  /** The reference of the version that it was made from, by `edit`. Absent for an asset that is not an edited one. */
+  /** The reference of the version that `edit` made it from. Absent for an asset that was not edited. */
   previous?: string
   /** Who made it: a `tool`, the `agent` (its model), a `user`, or the `system` (the app). */
   by?: AssetOrigin
@@ -228,7 +234,7 @@ export interface AssetMaker {
 export interface StoreOpenOptions extends StoreOptions {
   start?: number
   end?: number
-  /** The digest of a part instead of the body. */
+  /** The digest of a part, to open that part instead of the body. */
   part?: string
   /** A read by byref itself. It does not use up the one read of stores that give bodies once. */
   keep?: boolean
@@ -258,13 +264,13 @@ export interface StoreListOptions extends StoreOptions {
   cursor?: string | null
 }
 
-/** Maximum that a namespace may hold; `Infinity` for no limit. */
+/** The limits of a namespace; `Infinity` means no limit. */
 export interface StoreQuota {
   assets: number
   bytes: number
 }
 
-/** What a namespace holds. */
+/** The usage of a namespace. */
 export interface StoreUsage {
   assets: number
   bytes: number
@@ -279,7 +285,7 @@ export interface StoreSweepOptions {
   signal?: AbortSignal
 }
 
-/** What a sweep removed. */
+/** The result of a sweep. */
 export interface StoreSwept {
   assets: number
   bodies: number
@@ -288,8 +294,8 @@ export interface StoreSwept {
 }
 
 /**
- * One result of {@link FullAssetStore.verify}: `problem` is null or what is wrong. `assetId` is null for a body without an
- * asset.
+ * One result of {@link FullAssetStore.verify}: `problem` is null or what is wrong. `assetId` is null for a body without
+ * an asset.
  */
 export interface StoreVerified {
   namespace: string | null

@@ -39,7 +39,7 @@ export interface AssetToolContext {
   signal?: AbortSignal
 }
 
-/** A parameter for a reference itself, and not for what it stands for. */
+/** The schema of a parameter that takes the reference itself, not its value. */
 const REF = { type: 'string', asset_ref_acceptable: true, asset_ref_as: 'ref' } as const
 
 /** Maximum size of a body in one answer as a data URL or base64, in bytes. More is read by ranges. */
@@ -125,7 +125,7 @@ export const fetchAssetTool: AssetTool = {
     const ref = refOf(input)
     const source = { assets, ref, signal }
     const assetRef = await fullRef(assets, ref)
-    const { format = await usualFormat(assets, ref, input), start, end } = input
+    const { format = await defaultFormat(assets, ref, input), start, end } = input
     if (format === 'text') return { assetRef, ...(await readText(source, input)) }
     if (format !== 'dataUrl' && format !== 'base64') {
       throw new ByrefError('invalid_arguments', 'format must be dataUrl, base64 or text.')
@@ -144,7 +144,7 @@ export const searchAssetTool: AssetTool = {
   description: 'Searches the lines or fields of an asset',
   inputSchema: {
     type: 'object',
-    // Short like that of fetch_asset: `path` is accepted but not shown.
+    // Short, like the schema of fetch_asset: `path` is accepted but not shown.
     properties: {
       ref: REF,
       query: { type: 'string' },
@@ -179,7 +179,7 @@ function summaryOf({ ref, mime, size, kind }: AssetInfo) {
 }
 
 /** Returns the default format: text for lines and structured content, data for files. */
-async function usualFormat(
+async function defaultFormat(
   assets: Assets,
   ref: AssetRefInput,
   { page, startLine, startColumn, endLine }: Record<string, unknown>,
@@ -193,7 +193,7 @@ async function usualFormat(
   return isJsonType(mime) || PLAIN_TEXT.test(mime) ? 'text' : 'dataUrl'
 }
 
-/** What a call of `fetch_asset` reads. */
+/** The source that a call of `fetch_asset` reads. */
 interface Source extends AssetToolContext {
   ref: AssetRefInput
 }

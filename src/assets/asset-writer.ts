@@ -32,13 +32,13 @@ import { quotaExceeded } from './records/record-index.ts'
 
 /** Options of a save that may be a new version of an asset. */
 export interface VersionOptions extends SaveAssetOptions {
-  /** The id of the version before. */
+  /** The id of the previous version. */
   previous?: string
   /** The id of the first version. */
   firstVersion?: string
-  /** The description of a table's version, which is that of the table. */
+  /** For a table's version: the description, which is that of the table. */
   description?: string
-  /** For a table's version: the ids that the version before refers to. */
+  /** For a table's version: the ids that the previous version refers to. */
   references?: readonly string[]
 }
 
@@ -183,7 +183,7 @@ export class AssetWriter {
   }
 }
 
-/** Returns the attributes of an asset, with a meta that does not repeat them, nor the record. */
+/** Returns the attributes of an asset. Their meta leaves out fields that are in the attributes or the record. */
 function withShortMeta({ name, attributes = {} }: StoreSaveOptions): AssetAttributes {
   const { meta, ...rest } = attributes
   if (!isPlainObject(meta)) return attributes
@@ -228,7 +228,7 @@ function fileOf({ content, content_type }: StructuredAssetInput): {
   return { input: Buffer.from(content), type: normalizeMimeType(content_type), owned: true }
 }
 
-/** The content of an asset that was encoded before it is saved. It is saved as it was then. */
+/** The content of an asset that was encoded before the save. Later changes have no effect. */
 export class PreparedContent {
   readonly asset: StructuredEncoding
 
@@ -237,7 +237,7 @@ export class PreparedContent {
   }
 }
 
-/** What {@link encodeAsset} returns. */
+/** The result of {@link encodeAsset}. */
 export interface StructuredEncoding extends EncodedAsset {
   body: Uint8Array
   objectPaths: string[]
@@ -249,7 +249,7 @@ export async function encodeAsset(
   depth: number,
 ): Promise<StructuredEncoding> {
   const { asset_id, asset_name, asset_type, description, content_type, content } = asset
-  // A preview in the message stands for a large result. Its record need not repeat it.
+  // The message has a preview of a large result, so the record does not need one.
   const short = asset_type === OFFLOADED_TYPE ? { items: 1, text: 40 } : {}
   const meta = assetMeta({ ...asset, asset_id: asset_id ?? '' }, short)
   const { json, marked, parts, objects, objectPaths } = await encodeContent(content, { depth })
@@ -287,19 +287,19 @@ function timeOf(time: Date | string | null | undefined): string | null {
 
 /** A body to store. */
 interface NewBody {
-  /** Nobody else writes to bytes. */
+  /** Bytes that nobody else writes to, or a stream. */
   body: AssetBody
   /** Its minimum size in bytes. 0 if the size is known only after reading. */
   size: number
-  /** Returns its MIME type, by its first bytes. */
+  /** Returns the body's MIME type, from its first bytes. */
   typeOf(head: Uint8Array, complete: boolean): string | Promise<string>
   /** The copy for its event. Null if nobody listens. */
   kept: KeptBody | null
 }
 
 /**
- * Saves a body of at most `limits.bodyBytes` bytes, with its parts, if the namespace has room for it. A failed save ends
- * the body's stream.
+ * Saves a body of at most `limits.bodyBytes` bytes, with its parts, if the namespace has room for it. A failed save
+ * ends the body's stream.
  *
  * @throws ByrefError `asset_too_large`, `quota_exceeded`, and what the store throws
  */
@@ -312,7 +312,7 @@ async function storeBody(
   const { bodyBytes } = config.limits
   let inParts = 0
   let streamed = 0
-  /** The room in the namespace at the last check, in bytes. The store decides in the end. */
+  /** The free space of the namespace at the last check, in bytes. The store makes the final decision. */
   let left = -1
   let cancel = (reason: unknown): void => cancelBody(body, reason)
 

@@ -71,15 +71,15 @@ export interface EditOptions extends SaveAssetOptions {
 
 /** The result of {@link Assets.edit}. */
 export interface EditedAsset {
-  /** The new version; with `dryRun` the edited asset. */
+  /** The new version. With `dryRun`, the edited asset. */
   asset: AssetInfo
   /** The reference of the new version, with the field path of the edited reference. */
   ref: string
   /** The edited reference. */
   previous: string
-  /** Number of places that changed; of a table, the number of its rows. */
+  /** The number of places that changed. For a table, the number of its rows. */
   changes: number
-  /** A unified diff of a text; of JSON, the changed paths; of a table, its size. At most about 2,000 characters. */
+  /** A unified diff of a text, the changed paths of JSON, or the size of a table. At most about 2,000 characters. */
   diff: string
 }
 
@@ -89,8 +89,8 @@ export interface ImportOptions extends SaveOptions {
   name: string
   mime?: string | null
   /**
-   * Reports progress: `bytes` of `size` bytes of the file were read (`reading`), or were read once more because later rows
-   * have other types than the first rows (`writing`).
+   * Reports progress: `bytes` of `size` bytes of the file were read (`reading`), or were read once more because later
+   * rows have other types than the first rows (`writing`).
    */
   onProgress?(progress: { phase: 'reading' | 'writing'; bytes: number; size: number }): void
 }
@@ -99,7 +99,7 @@ export interface ImportOptions extends SaveOptions {
 export interface ImportedFile {
   /** The original file. */
   asset: AssetInfo
-  /** Its table, or that of the first sheet of a workbook. Null if the file is not a table. */
+  /** Its table; for a workbook, the table of the first sheet. Null if the file is not a table. */
   table: AssetInfo | null
   /** For a workbook with several sheets, an asset that names the table of each sheet. */
   workbook: AssetInfo | null
@@ -133,8 +133,9 @@ export interface OpenedAsset {
  */
 export interface Assets {
   /**
-   * Saves a file. Its type comes from its bytes, else from `mime` (default: that of the Blob or the Response), else from its
-   * name. Bytes are copied unless they are `owned`. A stream is read to its end, or cancelled if the save fails.
+   * Saves a file. Its type comes from its bytes, else from `mime` (default: that of the Blob or the Response), else
+   * from its name. Bytes are copied unless they are `owned`. A stream is read to its end, or cancelled if the save
+   * fails.
    *
    * @throws ByrefError `asset_invalid` for anything that is not a body (also for text), for a malformed type or time, and for a
    * stream that was read or is being read elsewhere; `asset_too_large`, `quota_exceeded`, `asset_exists`, `storage_full`, `storage_failed`; what `onEvent` throws, when
@@ -142,17 +143,17 @@ export interface Assets {
    */
   save(body: BodyInput, mime?: string | null, options?: SaveOptions): Promise<AssetInfo>
   /**
-   * Saves structured content as it is at the time of the call: JSON with bytes at its leaves; in the memory store also live
-   * objects. With a MIME type, bytes and Blobs are saved as files, and text of a `text/…` type as text, whatever it looks
-   * like.
+   * Saves structured content as it is at the time of the call: JSON with bytes at its leaves; in the memory store also
+   * live objects. With a MIME type, bytes and Blobs are saved as files, and text of a `text/…` type as text, whatever
+   * it looks like.
    *
    * @throws ByrefError as `save`, also with an empty `content_type`; `too_deep`, and `asset_unsupported` for a live object that the store cannot keep
    */
   saveAsset(asset: StructuredAssetInput, options?: SaveAssetOptions): Promise<AssetInfo>
   /**
    * Saves a file. A table (CSV, TSV, JSON rows, NDJSON, Parquet, Arrow, XLSX) also becomes a structured asset, with
-   * `columns`, `rows`, and `source` (the reference of the file). Its body is Parquet, so that a row or a cell is a range
-   * of it (docs/reference/tables.md). A broken table throws `TableError`, and the asset of the file stays.
+   * `columns`, `rows`, and `source` (the reference of the file). Its body is Parquet, so that a row or a cell is a
+   * range of it (docs/reference/tables.md). A broken table throws `TableError`, and the asset of the file stays.
    */
   importFile(body: BodyInput, options: ImportOptions): Promise<ImportedFile>
   /**
@@ -200,13 +201,13 @@ export interface Assets {
   delete(ref: AssetRefInput, options?: NamespaceOption): Promise<boolean>
   /**
    * The value at the reference's field path. Without a path, the content: text for text types, a value for JSON and
-   * structured content, else bytes. The caller may change the value. Numbers of a JSON file become JavaScript numbers, so
-   * integers beyond 2^53 are rounded (`get` gives the file itself); bigints of structured content are kept.
+   * structured content, else bytes. The caller may change the value. Numbers of a JSON file become JavaScript numbers,
+   * so integers beyond 2^53 are rounded (`get` gives the file itself); bigints of structured content are kept.
    */
   resolve(ref: AssetRefInput, options?: NamespaceOption): Promise<unknown>
   /**
-   * Returns the text of an asset. Of a PDF, DOCX or XLSX file it is the text of all pages; otherwise the same as `get`.
-   * A document is parsed once, by an optional package (docs/reference/assets.md).
+   * Returns the text of an asset. For a PDF, DOCX or XLSX file, this is the text of all pages. Otherwise, it is the
+   * same as `get`. A document is parsed once, by an optional package (docs/reference/assets.md).
    *
    * @throws ByrefError `asset_unsupported` for an asset without text, or that cannot be read; `asset_too_large` for a
    * document with more text than `limits.valueBytes`; `dependency_missing` without the package
@@ -228,9 +229,9 @@ export interface Assets {
    */
   query(query: TableQuery, options?: QueryOptions): Promise<AssetInfo>
   /**
-   * Applies edits in order, all or none, and saves the result as a new version: an asset of the same type and name, whose
-   * `previous` is the edited one. Bytes outside of the edits stay as they are. A text and a JSON file may be larger than
-   * memory. With a field path, the text or JSON at that path is edited.
+   * Applies edits in order, all or none, and saves the result as a new version: an asset of the same type and name,
+   * whose `previous` is the edited one. Bytes outside of the edits stay as they are. A text and a JSON file may be
+   * larger than memory. With a field path, the text or JSON at that path is edited.
    *
    * @throws ByrefError `edit_rejected` if a text does not occur exactly once, a line has another text, a path does not exist
    * or a `test` fails; `asset_unsupported` for anything but text, JSON and tables; `invalid_arguments`; what `query` and
@@ -281,7 +282,7 @@ export interface Assets {
   readonly config: ResolvedAssetsConfig
 }
 
-/** A body that could not become an asset, and who made it. */
+/** A body that could not become an asset, and its origin. */
 export interface AssetFailure extends AssetMaker {
   code: string
   message: string

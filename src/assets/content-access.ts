@@ -86,7 +86,7 @@ export function rangesOf(bytes: Uint8Array): BodyRanges {
   }
 }
 
-/** Returns the key of something that was made from the body of an asset. `of` says what it is. */
+/** Returns the cache key of a value that was computed from the body of an asset. `of` names the kind of value. */
 export function cacheKey(
   { namespace, assetId, digest }: AssetRecord,
   ...of: readonly FieldKey[]

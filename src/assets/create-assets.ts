@@ -78,7 +78,8 @@ function viewOf(core: AssetsCore, scope: AssetScope): Assets {
     const { previous, description, references = [] } = options
     const words = previous === undefined ? textStart(query.sql, 500) : description
     const about = { ...saving, name, description: words, source: null }
-    // A version does not need the one before, because its rows are its own. Their cells may name what that refers to.
+    // A version does not need the previous one, because it has all its rows. But its cells may name assets that the
+    // previous one refers to.
     const sources = result.sources.filter((id) => id !== previous)
     const all = [...new Set([...references, ...sources])]
     return saveTable(writer, result.table, { ...about, references: all })
@@ -126,7 +127,10 @@ function quotaOf({ quotaAssets: assets, quotaBytes: bytes }: Required<AssetLimit
   return assets === Infinity && bytes === Infinity ? undefined : { assets, bytes }
 }
 
-/** Combines two scopes. The inner scope's settings override those of the outer. Both receive events, the inner scope first. */
+/**
+ * Combines two scopes. The inner scope's settings override those of the outer. Both receive events, the inner scope
+ * first.
+ */
 function innerScope(outer: AssetScope, inner: AssetScope): AssetScope {
   const { onEvent, namespace, ...settings } = inner
   const both = async (event: AssetEvent) => {

@@ -1,4 +1,4 @@
-/** Returns the object without keys whose value is undefined. */
+/** Returns the object without the keys whose value is undefined. */
 export function defined<T extends object>(value: T): T {
   const found = {} as T
   for (const key of Object.keys(value) as (keyof T)[]) {

@@ -68,7 +68,7 @@ export interface Boundary {
 
 /** Options of {@link createBoundary}. */
 export interface BoundaryOptions {
-  /** Where bytes and large values are kept, or a function that is called when they are first needed. */
+  /** The store of bytes and large values, or a function that returns it when it is first needed. */
   assets: Assets | (() => Assets)
   /** How the tools of your framework take values. Default: like byref's own tools. */
   codec?: Codec
@@ -108,8 +108,8 @@ const METHODS: MethodTables<Boundary> = {
  */
 export function createBoundary(options: BoundaryOptions): Boundary {
   checkOptions('createBoundary', options, OPTIONS)
-  const { assets: given, codec } = options
-  const assets = typeof given === 'function' ? given : () => given
+  const { assets: source, codec } = options
+  const assets = typeof source === 'function' ? source : () => source
   return checkMethods('boundary', boundaryOf(assets, codec), METHODS)
 }
 
@@ -125,7 +125,10 @@ export function boundaryOf(assets: () => Assets, codec: Codec = {}): Boundary {
   }
 }
 
-/** Only the engine understands `_outputPath`, `_instance` and `_each`. Other frameworks show the results first. */
+/**
+ * Only the engine understands `_outputPath`, `_instance` and `_each`. In other frameworks, a model sees a result before
+ * it can name its fields, so descriptions do not list them.
+ */
 const WITHOUT_ENGINE = {
   outputPath: false,
   instances: false,
@@ -142,14 +145,14 @@ async function withInput<T>(
   try {
     const valid =
       codec.validate === false ? resolved.args : await validateInput(tool, resolved.args)
-    return await use(resolved.placeholders.reduce(putBack, valid))
+    return await use(resolved.placeholders.reduce(fillPlaceholder, valid))
   } finally {
     resolved.release()
   }
 }
 
-/** Replaces placeholders with their values, unless the schema has changed the placeholder. */
-function putBack(input: unknown, { path, text, value }: Placeholder): unknown {
+/** Replaces a placeholder with its value, unless validation has changed the placeholder. */
+function fillPlaceholder(input: unknown, { path, text, value }: Placeholder): unknown {
   const put = (current: unknown, [key, ...rest]: readonly FieldKey[]): unknown => {
     if (key === undefined) return current === text ? value : current
     if (typeof current !== 'object' || current === null || !Object.hasOwn(current, key)) {
@@ -165,7 +168,7 @@ function putBack(input: unknown, { path, text, value }: Placeholder): unknown {
   return put(input, path)
 }
 
-const NOTHING_KNOWN = { get: () => undefined }
+const NO_ASSETS = { get: () => undefined }
 
 /** Returns what a model sees of a single value, without a conversation. */
 export function showValue(
@@ -183,5 +186,5 @@ export function showValue(
     metadata: {},
   }
   const call = { id, name, arguments: {} }
-  return resultItem(call, { message, number, index: 0 }, { known: NOTHING_KNOWN, whole: true })
+  return resultItem(call, { message, number, index: 0 }, { known: NO_ASSETS, whole: true })
 }

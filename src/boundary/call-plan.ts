@@ -29,7 +29,7 @@ export interface CallRead {
   /** The expression as text. */
   text: string
   places: readonly DataPlace[]
-  /** Whether references may be missing: it has alternatives or conditions, or the tool gets it as text. */
+  /** Whether its references may have no value: it has alternatives or conditions, or the tool gets it as text. */
   optional: boolean
 }
 
@@ -64,12 +64,12 @@ export const ITEM_KINDS: ReadonlySet<string> = new Set(['item', 'index'])
  * Plans a call. `tools` are the agent's tools by id. Never throws: if the call is invalid, the plan has a
  * `problem`.
  *
- * @param given A problem of the arguments that is already known.
+ * @param knownProblem A problem of the arguments that is already known.
  */
 export function planCall(
   call: ToolCall,
   tools: ReadonlyMap<string, Tool>,
-  given?: string,
+  knownProblem?: string,
 ): CallPlan {
   const tool = tools.get(call.name) ?? null
   const { _outputPath, _outputMethod, _instance, _each, ...args } = Object(call.arguments)
@@ -85,17 +85,18 @@ export function planCall(
     outputMethod: 'set',
     problem: tool ? null : notFound(call.name, tools),
   }
-  if (given !== undefined) plan.problem = { code: 'invalid_arguments', message: given }
+  if (knownProblem !== undefined)
+    plan.problem = { code: 'invalid_arguments', message: knownProblem }
   try {
-    // A call that cannot run has outputs too, so that calls which read them do not read older values.
+    // Also for a call that cannot run: calls that read its outputs must fail, instead of reading older values.
     plan.outputs = outputsOf(tool, _outputPath, instance)
     if (!tool || plan.problem) return plan
     plan.each = readEach(tool, _each)
     plan.outputMethod = methodOf(tool, _outputMethod)
-    const own = readsOf(args, plan)
+    const found = readsOf(args, plan)
     // A tool that gets references as text may read their values itself, as ask_about does.
     const isText = tool.variables === false
-    const reads = isText ? own.map((read) => ({ ...read, optional: true })) : own
+    const reads = isText ? found.map((read) => ({ ...read, optional: true })) : found
     plan.reads = [...reads, ...readsOf(_each, plan)]
     if (isEditTool(tool) && plan.each === undefined) Object.assign(plan, planEdit(plan))
   } catch (error) {
@@ -112,14 +113,14 @@ export function isEditTool(tool: Tool): boolean {
   return tool.execute === editAssetTool.execute
 }
 
-/** Number of tools whose names fit into an error. */
-const MOST_NAMED = 30
+/** Maximum number of tools that an error lists. */
+const MAX_LISTED = 30
 
 function notFound(name: string, tools: ReadonlyMap<string, Tool>): CallError {
   const ids = [...tools.keys()]
   const hint = tools.has(SEARCH_TOOLS) ? ` Find tools with ${SEARCH_TOOLS}.` : ''
   const message =
-    ids.length <= MOST_NAMED
+    ids.length <= MAX_LISTED
       ? `There is no tool "${name}". The tools are: ${ids.join(', ') || 'none'}`
       : `${noSuchTool(name, ids)}${hint}`
   return { code: 'tool_not_found', message }
@@ -136,11 +137,11 @@ function readEach(tool: Tool, each: unknown): unknown {
 
 function outputsOf(
   tool: Tool | null,
-  asked: unknown,
+  requested: unknown,
   instance: string | undefined,
 ): OutputTarget[][] {
   const fixed = tool?.outputPath ?? true
-  const path = typeof fixed === 'string' ? fixed : asked
+  const path = typeof fixed === 'string' ? fixed : requested
   if (fixed === false || path === undefined || path === null || path === '') return []
   return parseOutputPath(String(path)).map((targets) => {
     return targets.map((target) => {
@@ -155,8 +156,8 @@ function outputsOf(
   })
 }
 
-function methodOf(tool: Tool, asked: unknown): OutputMethod {
-  const method = tool.outputMethod ?? (asked === '' ? 'set' : (asked ?? 'set'))
+function methodOf(tool: Tool, requested: unknown): OutputMethod {
+  const method = tool.outputMethod ?? (requested === '' ? 'set' : (requested ?? 'set'))
   if (METHODS.includes(String(method))) return method as OutputMethod
   throw new ByrefError(
     'invalid_arguments',
@@ -167,16 +168,16 @@ function methodOf(tool: Tool, asked: unknown): OutputMethod {
 /** Returns every `†` expression in a value, at any depth, including embedded references. */
 function readsOf(values: unknown, { instance, each }: CallPlan): CallRead[] {
   const reads: CallRead[] = []
-  const waiting: unknown[] = [values]
-  while (waiting.length > 0) {
-    const value = waiting.pop()
+  const stack: unknown[] = [values]
+  while (stack.length > 0) {
+    const value = stack.pop()
     if (typeof value === 'string') {
       for (const text of value.includes('†') ? expressionsIn(value) : []) {
         const read = readOf(text, instance, each !== undefined)
         if (read) reads.push(read)
       }
     } else if (typeof value === 'object' && value !== null) {
-      for (const item of Object.values(value)) waiting.push(item)
+      for (const item of Object.values(value)) stack.push(item)
     }
   }
   return reads
@@ -186,7 +187,7 @@ function expressionsIn(text: string): string[] {
   return parseVariableRef(text) ? [text] : variablesInText(text)
 }
 
-/** Returns what an expression reads from the board; null if no call of the same answer could write it. */
+/** Returns what an expression reads from the board. Null if it reads nothing that a call of the answer can write. */
 function readOf(text: string, instance: string | undefined, mapped: boolean): CallRead | null {
   const expression = parseVariableRef(text)
   if (!expression) return null

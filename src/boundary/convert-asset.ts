@@ -11,10 +11,10 @@ import type { JsonSchema } from './describe-schema.ts'
 import type { Codec } from './describe-tool.ts'
 
 /**
- * Converts the value of a reference to what a parameter accepts. Of the schemas that accept references, it chooses
- * the first that asks for bytes or matches the value, or else the first that the value can be converted to. Also
- * returns that schema. With `anywhere`, for tools that do not know references, a text parameter also accepts files, as base64
- * or a data URL.
+ * Converts the value of a reference to what a parameter accepts. Of the schemas that accept references, it chooses the
+ * first that asks for bytes or matches the value, or else the first that the value can be converted to. Also returns
+ * that schema. With `acceptsFiles`, a text parameter also accepts files, as base64 or a data URL. It is for tools that
+ * do not know references.
  *
  * @throws ByrefError the error of the reference that failed; `invalid_arguments` if the value fits no schema
  */
@@ -22,44 +22,44 @@ export async function convertAsset(
   ref: string | AssetRef,
   accepting: Alternatives,
   assets: Assets,
-  { anywhere = false, bytes, saveFile }: Codec & { anywhere?: boolean } = {},
+  { acceptsFiles = false, bytes, saveFile }: Codec & { acceptsFiles?: boolean } = {},
 ): Promise<{ value: unknown; schema: JsonSchema }> {
   let value: Promise<unknown> | undefined
   const resolved = (): Promise<unknown> => {
     value ??= assets.resolve(ref)
     return value
   }
-  const inForm = (made: unknown): unknown =>
-    bytes === 'base64' && made instanceof Uint8Array ? base64Of(made) : made
+  const encoded = (content: unknown): unknown =>
+    bytes === 'base64' && content instanceof Uint8Array ? base64Of(content) : content
   for (const schema of accepting) {
     if (saveFile && schema.format === 'path') return { value: await saveFile(ref, assets), schema }
     const form = FORMS.find(({ fits }) => fits(schema))
-    if (form) return { value: inForm(await form.make(ref, assets)), schema }
+    if (form) return { value: encoded(await form.make(ref, assets)), schema }
     const isFile = (await resolved()) instanceof Uint8Array
     if (schema.type === undefined ? !isText(schema) : !isFile && acceptsType(schema, await value)) {
-      return { value: inForm(await value), schema }
+      return { value: encoded(await value), schema }
     }
   }
-  let misfit: unknown
+  let firstError: unknown
   for (const schema of accepting) {
     try {
-      const made = { assets, value: await resolved(), isPlain: anywhere }
-      return { value: await turnInto(schema, ref, made), schema }
+      const source = { assets, value: await resolved(), acceptsFiles }
+      return { value: await convertTo(schema, ref, source), schema }
     } catch (error) {
-      misfit ??= error
+      firstError ??= error
     }
   }
-  throw misfit
+  throw firstError
 }
 
-/** Returns a value as text: text and documents as they are, tables as CSV, other values as JSON. Bytes must be valid text. */
+/** Returns a value as text: the text of files and documents, tables as CSV, other values as JSON. */
 export async function textOf(ref: string | AssetRef, assets: Assets): Promise<string> {
   const { bytes, mime } = await assets.get(ref)
   if (documentForm(mime)) return (await assets.text(ref)).text
   if (mime === PARQUET_TYPE && (await isTable(ref, assets))) return csvText(ref, assets)
   const text = readsAsText(mime) ? decodeText(bytes) : decode(bytes)
   if (text !== null) return text
-  throw misfitOf(ref, `${mime}, ${bytes.length} bytes`, ['text'])
+  throw cannotConvert(ref, `${mime}, ${bytes.length} bytes`, ['text'])
 }
 
 /** Returns a file as base64 text, or as a data URL where the schema asks for a URL. */
@@ -76,7 +76,7 @@ function takesUrl({ format, description }: JsonSchema): boolean {
   return format === 'uri' || (typeof description === 'string' && DATA_URL.test(description))
 }
 
-/** Whether a text parameter takes every file as base64 or a data URL, also files that are text. */
+/** Whether a text parameter expects every file as base64 or a data URL, also text files. */
 function takesFile(schema: JsonSchema): boolean {
   const { description } = schema
   return takesUrl(schema) || (typeof description === 'string' && BASE64.test(description))
@@ -95,7 +95,7 @@ const as = (form: string): Form['fits'] => {
   return ({ asset_ref_as }) => asset_ref_as === form
 }
 
-/** Schemas that ask for bytes in some form, or for the asset itself. */
+/** The forms of a value that a schema can ask for: bytes in some form, rows, the reference, or the asset itself. */
 const FORMS: readonly Form[] = [
   { fits: as('bytes'), make: async (ref, assets) => (await assets.get(ref)).bytes },
   {
@@ -137,35 +137,35 @@ async function wholeAsset(ref: string | AssetRef, assets: Assets): Promise<unkno
   return { ...(await assets.meta(whole)), content: await assets.resolve(whole) }
 }
 
-async function turnInto(
+async function convertTo(
   schema: JsonSchema,
   ref: string | AssetRef,
-  { assets, value, isPlain }: { assets: Assets; value: unknown; isPlain: boolean },
+  { assets, value, acceptsFiles }: { assets: Assets; value: unknown; acceptsFiles: boolean },
 ): Promise<unknown> {
   const types = [schema.type].flat()
   if (types.includes('string') || isText(schema)) {
     const isFile = value instanceof Uint8Array
-    if (isPlain && takesFile(schema) && (isFile || (await isTable(ref, assets)))) {
+    if (acceptsFiles && takesFile(schema) && (isFile || (await isTable(ref, assets)))) {
       return fileText(schema, ref, assets)
     }
     try {
       const text = await textOf(ref, assets)
-      if (!isPlain || !isFile || !text.includes('\0')) return text
+      if (!acceptsFiles || !isFile || !text.includes('\0')) return text
     } catch (error) {
-      const isMisfit =
+      const cannotBeText =
         error instanceof ByrefError && /^(invalid_arguments|asset_unsupported)$/.test(error.code)
-      if (!isPlain || !isMisfit) throw error
+      if (!acceptsFiles || !cannotBeText) throw error
     }
     return fileText(schema, ref, assets)
   }
   const isRaw = value instanceof Uint8Array || typeof value === 'string'
-  // Pass JSON values on: validation reports what is wrong with them.
+  // Return JSON values unchanged: validation reports what is wrong with them.
   if (!isRaw) return value
   const isContainer = types.includes('object') || types.includes('array')
   const text = typeof value === 'string' ? value : decode(value)
   if (isContainer && text !== null) return parseJson(text, ref)
   const { mime, size } = await assets.info(ref)
-  throw misfitOf(ref, `${mime}, ${size} bytes`, types)
+  throw cannotConvert(ref, `${mime}, ${size} bytes`, types)
 }
 
 /** Returns whether a reference names a table, and not a field of it. */
@@ -177,10 +177,14 @@ function isText({ contentMediaType }: JsonSchema): boolean {
   return typeof contentMediaType === 'string' && contentMediaType.startsWith('text/')
 }
 
-function misfitOf(ref: string | AssetRef, what: string, types: readonly unknown[]): ByrefError {
+function cannotConvert(
+  ref: string | AssetRef,
+  description: string,
+  types: readonly unknown[],
+): ByrefError {
   return new ByrefError(
     'invalid_arguments',
-    `${show(ref)} is ${what} and cannot be converted to ${types.join(' or ')}. Pass it to a parameter that accepts files.`,
+    `${show(ref)} is ${description} and cannot be converted to ${types.join(' or ')}. Pass it to a parameter that accepts files.`,
   )
 }
 

@@ -10,7 +10,7 @@ export type JsonSchema = { readonly [key: string]: unknown }
 /** A schema of a library such as zod 4. It validates values, and describes itself as JSON Schema. */
 export type ToolSchema<Input = unknown> = StandardSchemaV1<unknown, Input> & StandardJSONSchemaV1
 
-/** Marks a part that the library cannot express in JSON Schema, with its reason. */
+/** Marks a part that the library cannot express in JSON Schema. Its value is the reason. */
 const UNKNOWN = 'x-byref-unknown'
 
 const described = new WeakMap<object, JsonSchema>()
@@ -25,9 +25,9 @@ const described = new WeakMap<object, JsonSchema>()
  */
 export function describeSchema(id: string, inputSchema: ToolSchema | JsonSchema): JsonSchema {
   if (!isStandardSchema(inputSchema)) return inputSchema
-  const known = described.get(inputSchema) ?? describe(id, inputSchema)
-  described.set(inputSchema, known)
-  return known
+  const schema = described.get(inputSchema) ?? describe(id, inputSchema)
+  described.set(inputSchema, schema)
+  return schema
 }
 
 /** The keywords that byref adds to JSON Schema, with their values. */
@@ -63,7 +63,7 @@ function describe(id: string, { '~standard': standard }: ToolSchema): JsonSchema
   } catch (cause) {
     return withoutUnknown(
       id,
-      convertAll(id, () => convert({ target, libraryOptions }), cause),
+      convertWithUnknown(id, () => convert({ target, libraryOptions }), cause),
     )
   }
 }
@@ -75,7 +75,7 @@ const libraryOptions = {
   }),
 }
 
-function convertAll(id: string, convert: () => JsonSchema, cause: unknown): JsonSchema {
+function convertWithUnknown(id: string, convert: () => JsonSchema, cause: unknown): JsonSchema {
   try {
     return convert()
   } catch {
@@ -83,16 +83,16 @@ function convertAll(id: string, convert: () => JsonSchema, cause: unknown): Json
   }
 }
 
-/** @param takes Whether a schema of the same value around it takes assets. */
+/** @param isAssetBranch Whether this is a branch of a schema that accepts assets. */
 function withoutUnknown(
   id: string,
   { [UNKNOWN]: reason, ...schema }: JsonSchema,
-  takes = false,
+  isAssetBranch = false,
 ): JsonSchema {
   const isAsset = schema.asset_ref_acceptable === true && schema.asset_ref_as !== undefined
-  if (reason !== undefined && !isAsset && !takes) throw unknown(id, String(reason))
+  if (reason !== undefined && !isAsset && !isAssetBranch) throw unknown(id, String(reason))
   return mapParts(schema, (one, isBranch) =>
-    withoutUnknown(id, one, isBranch && (isAsset || takes)),
+    withoutUnknown(id, one, isBranch && (isAsset || isAssetBranch)),
   )
 }
 

@@ -31,14 +31,14 @@ export const CODEC: OptionTable<Codec> = {
 
 const shown = new WeakMap<ReadonlyMap<string, Tool>, readonly LanguageModelV4FunctionTool[]>()
 
-/** Describes the tools of an agent to a model. The result is cached. Tools that appear later are left out. */
+/** Describes the tools of an agent to a model, without those in `later`. The result is cached. */
 export function describeTools(
   tools: ReadonlyMap<string, Tool>,
   later: ReadonlySet<string> = NONE,
 ): readonly LanguageModelV4FunctionTool[] {
-  const known = shown.get(tools) ?? [...tools.values()].map(describeTool)
-  shown.set(tools, known)
-  return later.size === 0 ? known : known.filter(({ name }) => !later.has(name))
+  const descriptions = shown.get(tools) ?? [...tools.values()].map(describeTool)
+  shown.set(tools, descriptions)
+  return later.size === 0 ? descriptions : descriptions.filter(({ name }) => !later.has(name))
 }
 
 const described = new WeakMap<Tool, LanguageModelV4FunctionTool>()
@@ -51,9 +51,9 @@ const described = new WeakMap<Tool, LanguageModelV4FunctionTool>()
  * because apps create agents more often than tools.
  */
 export function describeTool(tool: Tool): LanguageModelV4FunctionTool {
-  const known = described.get(tool) ?? buildDescription(tool)
-  described.set(tool, known)
-  return known
+  const description = described.get(tool) ?? buildDescription(tool)
+  described.set(tool, description)
+  return description
 }
 
 const NONE: ReadonlySet<string> = new Set()
@@ -61,8 +61,8 @@ const NONE: ReadonlySet<string> = new Set()
 const TEXT = { type: 'string' }
 
 function buildDescription(tool: Tool): LanguageModelV4FunctionTool {
-  const given = tool.references === 'everywhere' ? takingReferences(tool) : jsonSchemaOf(tool)
-  const { $schema: _, ...schema } = widenBelow(given, tool.variables !== false)
+  const base = tool.references === 'everywhere' ? takingReferences(tool) : jsonSchemaOf(tool)
+  const { $schema: _, ...schema } = widenBelow(base, tool.variables !== false)
   const extra = {
     ...((tool.outputPath ?? true) === true ? { _outputPath: TEXT } : {}),
     ...(choosesMethod(tool) ? { _outputMethod: TEXT } : {}),
@@ -76,7 +76,7 @@ function buildDescription(tool: Tool): LanguageModelV4FunctionTool {
   return { type: 'function', name: tool.id, description: descriptionOf(tool), inputSchema }
 }
 
-/** The description ends with the fields of the result: later calls, and calls of the same answer, can name one. */
+/** Adds the fields of the result to the description, so that other calls, also of the same answer, can name them. */
 function descriptionOf(tool: Tool): string {
   const shape = resultShape(tool)
   if (shape === null) return tool.description
@@ -84,7 +84,7 @@ function descriptionOf(tool: Tool): string {
   return `${sentence}${/[.!?]$/.test(sentence) ? '' : '.'} Returns ${shape}`
 }
 
-/** Caches widened schemas by the tool's own schema. */
+/** Caches the schemas of `takingReferences` by the tool's own schema. */
 const marked = new WeakMap<JsonSchema, JsonSchema>()
 
 /**
@@ -93,40 +93,40 @@ const marked = new WeakMap<JsonSchema, JsonSchema>()
  */
 export function takingReferences(tool: Tool): JsonSchema {
   const schema = jsonSchemaOf(tool)
-  const known = marked.get(schema) ?? markAll(schema)
-  marked.set(schema, known)
-  return known
+  const accepting = marked.get(schema) ?? markAll(schema)
+  marked.set(schema, accepting)
+  return accepting
 }
 
 function markAll(schema: JsonSchema): JsonSchema {
-  return mapSubschemas(schema, (one) => {
-    const below = markAll(one)
+  return mapSubschemas(schema, (subschema) => {
+    const below = markAll(subschema)
     const isClosed =
-      one.type === 'boolean' ||
-      one.type === 'null' ||
-      one.asset_ref_acceptable === false ||
-      Object.keys(one).some((keyword) => /^(enum|const|x-mcp-header)$/.test(keyword))
+      subschema.type === 'boolean' ||
+      subschema.type === 'null' ||
+      subschema.asset_ref_acceptable === false ||
+      Object.keys(subschema).some((keyword) => /^(enum|const|x-mcp-header)$/.test(keyword))
     return isClosed ? below : { ...below, asset_ref_acceptable: true }
   })
 }
 
-/** Limits that are true of all JSON numbers, and only cost tokens. */
-const IDLE: readonly [keyword: string, json: string][] = [
+/** Keywords that every value satisfies, so that they only cost tokens. */
+const REDUNDANT: readonly [keyword: string, json: string][] = [
   ['propertyNames', '{"type":"string"}'],
   ['minimum', String(Number.MIN_SAFE_INTEGER)],
   ['maximum', String(Number.MAX_SAFE_INTEGER)],
 ]
 
-function isIdle(schema: JsonSchema, [keyword, json]: (typeof IDLE)[number]): boolean {
+function isRedundant(schema: JsonSchema, [keyword, json]: (typeof REDUNDANT)[number]): boolean {
   return Object.hasOwn(schema, keyword) && JSON.stringify(schema[keyword]) === json
 }
 
 /** Widens the schemas below this one, but not the schema itself. */
-function widenBelow(given: JsonSchema, variables: boolean): JsonSchema {
-  const { asset_ref_acceptable: _, asset_ref_as: form, 'x-accepts': __, ...rest } = given
+function widenBelow(original: JsonSchema, variables: boolean): JsonSchema {
+  const { asset_ref_acceptable: _, asset_ref_as: form, 'x-accepts': __, ...rest } = original
   const schema: Record<string, unknown> = rest
-  for (const one of IDLE) if (isIdle(schema, one)) delete schema[one[0]]
-  // A branch describes the same value as the schema, which already takes references.
+  for (const entry of REDUNDANT) if (isRedundant(schema, entry)) delete schema[entry[0]]
+  // A branch describes the same value as the schema, which accepts references already.
   const widened = mapParts(schema, (one, isBranch) =>
     isBranch ? widenBelow(one, variables) : widen(one, variables),
   )
@@ -138,9 +138,9 @@ function widenBelow(given: JsonSchema, variables: boolean): JsonSchema {
 function widen(schema: JsonSchema, variables: boolean): JsonSchema {
   const takesAssets = acceptsAssets(schema)
   const inner = widenBelow(schema, variables)
-  // A constant needs no reference. Definitions are widened on their own.
-  const isWide = variables ? 'const' in inner || refersToDefinition(inner) : !takesAssets
-  const { description, ...rest } = isWide ? inner : withText(inner)
+  // A constant needs no reference. Definitions are widened separately.
+  const isDone = variables ? 'const' in inner || refersToDefinition(inner) : !takesAssets
+  const { description, ...rest } = isDone ? inner : withText(inner)
   const note = schema.asset_ref_as === 'ref' ? '(asset://…)' : '(or asset://…)'
   const text = takesAssets ? [description, note].filter(Boolean).join(' ') : description
   return text === undefined ? rest : { ...rest, description: text }

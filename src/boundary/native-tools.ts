@@ -27,7 +27,7 @@ const NATIVE: Readonly<Record<NativeToolName, Tool>> = {
     maxResultChars: Infinity,
     ...OWN,
   } as Tool,
-  // After a crash an edit runs again: a version that it saved before is not used by anything, and a sweep removes it.
+  // After a crash, an edit runs again. Nothing uses the version that it saved before, and a sweep removes it.
   edit_asset: {
     ...editAssetTool,
     description: `${editAssetTool.description}. ref may be a † path: the new version is written there. Calls in one answer that edit the same asset build on each other`,
@@ -54,10 +54,10 @@ export function isNativeName({ id }: Pick<Tool, 'id'>): boolean {
 const BY_TOOL: readonly NativeToolName[] = ['save_asset', 'fetch_asset']
 /** Tools to read large results. */
 const READING: readonly NativeToolName[] = ['fetch_asset', 'search_asset']
-/** The same, with the one that asks tables. */
+/** The same, and the tool that queries tables. */
 const READING_TABLES: readonly NativeToolName[] = [...READING, 'query_tables']
 
-/** Determines which native tools are added to those that are named. */
+/** Determines which native tools are added to those that the agent names. */
 export interface NativeToolOptions {
   /** `resolveInLLM` of the assets. */
   resolveInLLM: boolean
@@ -99,19 +99,19 @@ export function resolveTools(
     }
     ids.add(id)
   }
-  const isNew = (id: string): boolean => !ids.has(id)
+  const isFree = (id: string): boolean => !ids.has(id)
   const readers = tables ? READING_TABLES : READING
   const first = new Set(
-    [...(resolveInLLM ? [] : BY_TOOL), ...(reading ? readers : [])].filter(isNew),
+    [...(resolveInLLM ? [] : BY_TOOL), ...(reading ? readers : [])].filter(isFree),
   )
   const later = new Set(
-    reading === undefined ? readers.filter((id) => isNew(id) && !first.has(id)) : [],
+    reading === undefined ? readers.filter((id) => isFree(id) && !first.has(id)) : [],
   )
   return { tools: [...resolved, ...[...first, ...later].map((id) => NATIVE[id])], later }
 }
 
 /**
- * Returns a result as it is logged. The bytes that `fetch_asset` has read are replaced by their reference: only the
+ * Returns a result for the log. The bytes that `fetch_asset` has read are replaced by their reference, because only the
  * next prompt contains them.
  */
 export function fetchedByReference(value: unknown): unknown {

@@ -13,7 +13,7 @@ import type { JsonSchema } from './describe-schema.ts'
 import { type Codec, takingReferences } from './describe-tool.ts'
 import { jsonSchemaOf, type Tool } from './tool.ts'
 
-/** A text in the place of a value that is not JSON, until the arguments are validated. */
+/** A text that stands for a value which is not JSON until the arguments are validated. */
 export interface Placeholder {
   path: readonly FieldKey[]
   text: string
@@ -29,7 +29,10 @@ export interface ResolvedArguments {
   release(): void
 }
 
-/** Where a tool accepts references. `typed`: where it declares none, in every place whose schema has a type. */
+/**
+ * Where a tool accepts references. `declared`: where its schema says so. `everywhere`: in all places. `typed`: in every
+ * place whose schema has a type, because the tool declares no place.
+ */
 export type Accepting = 'declared' | 'everywhere' | 'typed'
 
 /** Returns where a tool accepts references. */
@@ -46,7 +49,7 @@ export function parametersOf(tool: Tool): JsonSchema {
 export function acceptingAt(place: Place, where: Accepting): Alternatives {
   const found = place.alternatives()
   if (where === 'everywhere' && found.length === 0) return ANYTHING
-  // A value without a type may be data that names an asset.
+  // A place without a type may hold data that names an asset.
   return found.filter((one) => acceptsRefs(one) && (where !== 'typed' || one.type !== undefined))
 }
 
@@ -64,7 +67,7 @@ export function declaresReferences(schema: JsonSchema): boolean {
   return mentions(schema, 'asset_ref_acceptable', 'true')
 }
 
-/** Whether a keyword occurs anywhere in a schema, with this JSON as its value if one is given. */
+/** Whether a schema contains a keyword at any depth, with this JSON value if one is passed. */
 function mentions(schema: JsonSchema, keyword: string, value = ''): boolean {
   const text = texts.get(schema) ?? JSON.stringify(schema)
   texts.set(schema, text)
@@ -72,16 +75,16 @@ function mentions(schema: JsonSchema, keyword: string, value = ''): boolean {
 }
 
 /**
- * Replaces asset references in the arguments where the tool accepts them. The value has the form that the schema of the
- * place, or a branch of it, asks for. Each reference is resolved once, and its content is never scanned for more. A
- * reference is rejected where a branch says `asset_ref_acceptable: false`. All other references stay.
+ * Replaces asset references with values, where the tool accepts them. A value has the form that the schema of the
+ * place, or a branch of it, asks for. Each reference is resolved once, and its content is never scanned for more
+ * references. A reference is rejected where a branch says `asset_ref_acceptable: false`. All other references stay.
  *
  * @throws ByrefError the error of the reference that failed, or `invalid_arguments` if its value does not fit
  */
 export async function resolveAssets(
   tool: Tool,
   args: Record<string, unknown>,
-  open: () => Assets,
+  assets: () => Assets,
   codec: Codec = {},
 ): Promise<ResolvedArguments> {
   const where = acceptingOf(tool)
@@ -112,18 +115,18 @@ export async function resolveAssets(
         if (reference) found.push(reference)
         if (reference) place.skip()
       } else if (hasForms && Array.isArray(value)) {
-        place.put(orRows(value, place))
+        place.put(withRows(value, place))
       } else if (hasForms && typeof value === 'string') {
-        const body = bodyAt(value, place)
+        const body = dataUrlAt(value, place)
         if (body) put(place, 'data:', body)
       }
     }
     await inParallel(
       found,
       { limit: PLACES_AT_ONCE },
-      async ({ place, ref, accepting, anywhere }) => {
+      async ({ place, ref, accepting, acceptsFiles }) => {
         const text = typeof ref === 'string' ? ref : JSON.stringify(ref)
-        put(place, text, await convertAsset(ref, accepting, open(), { ...codec, anywhere }))
+        put(place, text, await convertAsset(ref, accepting, assets(), { ...codec, acceptsFiles }))
       },
     )
     return { args: places.result, placeholders, release }
@@ -145,11 +148,11 @@ interface FoundReference {
   ref: string | AssetRef
   /** The schemas that its value may fit. */
   accepting: Alternatives
-  /** Whether a text parameter takes every file, because the tool does not know references. */
-  anywhere: boolean
+  /** Whether a text parameter accepts every file, because the tool does not know references. */
+  acceptsFiles: boolean
 }
 
-/** Whether an asset reference, or a file of a result, is anywhere in the arguments. */
+/** Whether the arguments contain an asset reference, or a file of a result, at any depth. */
 function holdsReference(args: object): boolean {
   const waiting: object[] = [args]
   for (const value of waiting) {
@@ -174,7 +177,7 @@ function referenceAt(place: Place, where: Accepting): FoundReference | null {
   const accepting = isData ? [] : acceptingAt(place, where)
   const ref = parseRef(value, accepting.length > 0)
   if (ref === null) return null
-  if (accepting.length > 0) return { place, ref, accepting, anywhere: where !== 'declared' }
+  if (accepting.length > 0) return { place, ref, accepting, acceptsFiles: where !== 'declared' }
   if (!place.alternatives().some((one) => one.asset_ref_acceptable === false)) return null
   throw new ByrefError(
     'invalid_arguments',
@@ -182,7 +185,7 @@ function referenceAt(place: Place, where: Accepting): FoundReference | null {
   )
 }
 
-/** A file of a result was text once. A parameter that only takes text gets it back as text. */
+/** Returns a file of a result, if the parameter takes only text: a tool's long text may have become a file. */
 function fileTextAt(place: Place): FoundReference | null {
   const ref = namedBody(place.value)
   if (ref === null) return null
@@ -190,7 +193,7 @@ function fileTextAt(place: Place): FoundReference | null {
   const text = schemas.find(({ type }) => [type].flat().includes('string'))
   if (!text || schemas.some((one) => one.type === undefined || acceptsType(one, place.value)))
     return null
-  return { place, ref, accepting: [text], anywhere: true }
+  return { place, ref, accepting: [text], acceptsFiles: true }
 }
 
 function mayBeRef(value: string | object): boolean {
@@ -205,27 +208,27 @@ export function namedBody(value: unknown): string | null {
   return isBody && isAssetRef(assetRef) ? assetRef : null
 }
 
-/** @param isSure Whether only a reference can stand there, so that one may have no field path. */
-function parseRef(value: unknown, isSure: boolean): string | AssetRef | null {
+/** @param isExpected Whether the place accepts references. Then a reference may have no field path. */
+function parseRef(value: unknown, isExpected: boolean): string | AssetRef | null {
   if (typeof value === 'string') return value
   const body = namedBody(value)
-  if (body !== null) return isSure ? body : null
-  const isRef = isSure ? parseAssetRef(value as AssetRef) !== null : isAssetRef(value)
+  if (body !== null) return isExpected ? body : null
+  const isRef = isExpected ? parseAssetRef(value as AssetRef) !== null : isAssetRef(value)
   return isRef ? (value as AssetRef) : null
 }
 
-/** A list in place of rows is read like the rows of a table. */
-function orRows(list: readonly unknown[], place: Place): unknown {
+/** Returns a list as table rows, if the place asks for rows. */
+function withRows(list: readonly unknown[], place: Place): unknown {
   const takesRows = place.alternatives().some(({ asset_ref_as }) => asset_ref_as === 'rows')
   return takesRows ? listRows(list, toPointer(place.path())) : list
 }
 
 /**
- * In a place for assets, a data URL is replaced by its bytes. Returns null for a place that takes other values.
+ * Returns the bytes of a data URL in a place for assets. Null for a place that accepts other values.
  *
  * @throws ByrefError `invalid_arguments` for any other text in a place for assets
  */
-function bodyAt(text: string, place: Place): Converted | null {
+function dataUrlAt(text: string, place: Place): Converted | null {
   const schema = onlyAssets(place.alternatives())
   if (!schema || schema.asset_ref_as === 'ref') return null
   const url = parseDataUrl(text)
@@ -242,7 +245,7 @@ function bodyAt(text: string, place: Place): Converted | null {
   )
 }
 
-/** Returns the schema of a place that accepts only assets or null; else null. */
+/** Returns the schema of a place that accepts only assets, or assets and null. Null for any other place. */
 function onlyAssets(alternatives: Alternatives): JsonSchema | null {
   const others = alternatives.filter(({ type }) => type !== 'null')
   const isOnly = others.every((one) => acceptsRefs(one) && one.asset_ref_as !== undefined)

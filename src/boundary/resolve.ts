@@ -50,7 +50,7 @@ export interface ResolvedCall {
   reads: readonly Read[]
 }
 
-/** What {@link resolveCall} needs. */
+/** The sources of {@link resolveCall}. */
 export interface ResolveSource {
   /** The source of variables. Null if `†` is ordinary text. */
   values: ValueSource | null
@@ -108,7 +108,7 @@ async function withValues(
     place.put(value)
   }
   await inParallel(texts, { limit: PLACES_AT_ONCE }, async (marked) => {
-    marked.place.put(await filledIn(marked, source, reads))
+    marked.place.put(await fillIn(marked, source, reads))
   })
   return places.result
 }
@@ -116,24 +116,24 @@ async function withValues(
 /**
  * Puts back the base64 that `storeArguments` took out of the texts of a call's arguments.
  *
- * @param own The assets that were made from the arguments of this call. Other references stay.
+ * @param refs The assets that were created from the arguments of this call. Other references stay.
  */
 export async function restoreBytes(
   args: Record<string, unknown>,
-  own: ReadonlySet<string>,
+  refs: ReadonlySet<string>,
   assets: Assets,
 ): Promise<Record<string, unknown>> {
   const places = new ArgumentPlaces(args, null)
-  const known = new Map<string, string>()
+  const read = new Map<string, string>()
   for (const place of places) {
     const text = place.value
     if (typeof text !== 'string' || !text.includes('<|asset://')) continue
     const parts: string[] = []
     let end = 0
     for (const { 0: mark, 1: ref = '', index } of text.matchAll(STORED_BYTES)) {
-      if (!own.has(ref)) continue
-      const base64 = known.get(ref) ?? (await assets.getBase64(ref)).base64
-      known.set(ref, base64)
+      if (!refs.has(ref)) continue
+      const base64 = read.get(ref) ?? (await assets.getBase64(ref)).base64
+      read.set(ref, base64)
       parts.push(text.slice(end, index), base64)
       end = index + mark.length
     }
@@ -155,7 +155,7 @@ export async function assetReads(
   )
 }
 
-/** Whether a parameter takes references themselves, and not what they name. */
+/** Whether a parameter takes the reference itself, and not the value that it names. */
 function takesRef(place: Place, where: Accepting): boolean {
   return acceptingAt(place, where).some(({ asset_ref_as }) => asset_ref_as === 'ref')
 }
@@ -176,13 +176,13 @@ function marksIn(
 ): TextMark[] {
   return findTextMarks(text).filter((mark) => {
     if (mark.type === 'asset') return takesAssets
-    if (mark.type === 'bare' && values?.knows(mark.ref)) throw bare(mark.text)
+    if (mark.type === 'bare' && values?.knows(mark.ref)) throw bareVariable(mark.text)
     return values !== null && mark.type !== 'bare'
   })
 }
 
 /** Returns the text with values in place of its embedded references. */
-async function filledIn(
+async function fillIn(
   { place, text, takesAssets, marks }: MarkedText,
   source: ResolveSource,
   reads: Read[],
@@ -190,15 +190,15 @@ async function filledIn(
   const [only] = marks
   if (only?.type === 'asset' && only.start === 0 && only.end === text.length) return nameOf(only)
   const parts: string[] = []
-  let left = MAX_CHARS
+  let remaining = MAX_CHARS
   let end = 0
-  // Read one after the other, so that nothing beyond the limit is read.
+  // Read one after the other, so that reading stops at the limit.
   for (const mark of marks) {
     const before = text.slice(0, mark.start)
-    const { value, labels } = await textFor(mark, source, { left, before })
+    const { value, labels } = await textFor(mark, source, { limit: remaining, before })
     if (labels)
       reads.push({ path: place.path(), ref: nameOf(mark), labels: { label: wholeOf(labels) } })
-    left -= value.length
+    remaining -= value.length
     parts.push(text.slice(end, mark.start), value)
     end = mark.end
   }
@@ -220,12 +220,12 @@ interface FoundText extends Found {
 async function textFor(
   mark: TextMark,
   { values, assets }: ResolveSource,
-  { left, before }: { left: number; before: string },
+  { limit, before }: { limit: number; before: string },
 ): Promise<FoundText> {
   if (mark.type === 'asset') {
     const isBase64 = before.endsWith(';base64,')
     const read = isBase64 ? assetBase64 : assetText
-    const value = bounded(await read(mark.ref, assets(), left), nameOf(mark), left)
+    const value = bounded(await read(mark.ref, assets(), limit), nameOf(mark), limit)
     return { value, labels: await values?.labelsOf?.(parseAssetRef(mark.ref) as AssetRefParts) }
   }
   if (mark.type !== 'variable' || !values) return { value: '' }
@@ -234,11 +234,11 @@ async function textFor(
   if (file !== null) {
     const parts = parseAssetRef(file) as AssetRefParts
     const content = await values.labelsOf?.(parts)
-    const text = bounded(await assetText(file, assets(), left), mark.text, left)
+    const text = bounded(await assetText(file, assets(), limit), mark.text, limit)
     return { value: text, labels: labels && content ? joinLabel(content, wholeOf(labels)) : labels }
   }
   const text = typeof value === 'string' ? value : JSON.stringify(value)
-  return { value: bounded(text, mark.text, left), labels }
+  return { value: bounded(text, mark.text, limit), labels }
 }
 
 function nameOf(mark: TextMark): string {
@@ -246,26 +246,26 @@ function nameOf(mark: TextMark): string {
   return mark.type === 'variable' ? mark.text : ''
 }
 
-async function assetText(ref: string | AssetRef, assets: Assets, left: number): Promise<string> {
+async function assetText(ref: string | AssetRef, assets: Assets, limit: number): Promise<string> {
   const { size, mime } = await assets.info(ref)
   const parts = parseAssetRef(ref) as AssetRefParts
   // A character has at most four bytes. A field of a large asset may be small, and so may the text of a document.
   const isText = !parts.fieldPath && !documentForm(mime)
   const name = formatAssetRef(parts)
-  if (isText && size > left * 4) throw tooLong(name, `${size} bytes`)
+  if (isText && size > limit * 4) throw tooLong(name, `${size} bytes`)
   return textOf(ref, assets)
 }
 
-/** After `;base64,`, an embedded reference is replaced by the base64 of the bytes. */
-async function assetBase64(ref: AssetRef, assets: Assets, left: number): Promise<string> {
+/** Returns the base64 of an asset, for an embedded reference after `;base64,`. */
+async function assetBase64(ref: AssetRef, assets: Assets, limit: number): Promise<string> {
   const { size } = await assets.info(ref)
-  if (size > left)
+  if (size > limit)
     throw tooLong(formatAssetRef(parseAssetRef(ref) as AssetRefParts), `${size} bytes`)
   return (await assets.getBase64(ref)).base64
 }
 
-function bounded(text: string, name: string, left: number): string {
-  if (text.length <= left) return text
+function bounded(text: string, name: string, limit: number): string {
+  if (text.length <= limit) return text
   throw tooLong(name, `${text.length} characters`)
 }
 
@@ -276,7 +276,7 @@ function tooLong(name: string, size: string): ByrefError {
   )
 }
 
-function bare(name: string): ByrefError {
+function bareVariable(name: string): ByrefError {
   return new ByrefError(
     'invalid_arguments',
     `${name} is part of a longer text. Write <|${name}|> for its value, or \\${name} for the text itself`,

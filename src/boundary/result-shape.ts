@@ -16,10 +16,10 @@ const shapes = new WeakMap<Tool, string | null>()
  */
 export function resultShape(tool: Tool | undefined): string | null {
   if (!tool?.outputSchema) return null
-  const known = shapes.get(tool)
-  if (known !== undefined) return known
+  const cached = shapes.get(tool)
+  if (cached !== undefined) return cached
   const shape = JSON.stringify(shapeOf(describeSchema(tool.id, tool.outputSchema), 0))
-  // A placeholder already names a simple type.
+  // For a simple type, the prompt's placeholder names the type already.
   const isPlain = shape.startsWith('"')
   const text = isPlain || shape.length > MAX_CHARS ? null : shape
   shapes.set(tool, text)

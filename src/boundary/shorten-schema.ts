@@ -2,20 +2,20 @@ import { mapSubschemas } from '../core/board/schema-keywords.ts'
 import { cutText } from '../core/json/cut.ts'
 import type { JsonSchema } from './describe-schema.ts'
 
-/** The numbers of levels that are tried, from the most. */
+/** The depths that are tried, in order. */
 const DEPTHS = [8, 4, 3, 2, 1]
-/** Characters of a description, and values of an enumeration. */
-const MOST = { text: 200, values: 20 }
+/** Maximum length of a description in characters, and maximum number of values of an enumeration. */
+const MAX = { text: 200, values: 20 }
 
-/** What a shortened schema has at every level. */
+/** Keywords that a shortened schema keeps at every level. */
 const KEPT = /^(type|\$ref|format|const|required)$/
-/** What it also has above the last level. */
+/** Keywords that it also keeps above the last level. */
 const BELOW =
   /^(properties|items|prefixItems|additionalProperties|anyOf|oneOf|allOf|\$defs|definitions)$/
 
 /**
- * Returns a schema with at most this many characters of JSON: the same one if it is short enough. Otherwise only types,
- * names and short descriptions are left, and the deepest levels are left out. It accepts all values of the given one.
+ * Returns a schema with at most `max` characters of JSON: the same one if it is short enough. Otherwise, only types,
+ * names and short descriptions are kept, and the deepest levels are left out. It accepts all values that `schema` does.
  */
 export function shortenSchema(schema: JsonSchema, max: number): JsonSchema {
   const fits = (one: JsonSchema): boolean => JSON.stringify(one).length <= max
@@ -39,23 +39,23 @@ function levels(schema: JsonSchema, depth: number): JsonSchema {
     ([key]) => KEPT.test(key) || (depth > 0 && BELOW.test(key)),
   )
   const { enum: values } = schema
-  const isShort = Array.isArray(values) && values.length <= MOST.values
-  const made = {
+  const isShort = Array.isArray(values) && values.length <= MAX.values
+  const shortened = {
     ...Object.fromEntries(kept),
     ...wordsOf(schema),
     ...(isShort ? { enum: values } : {}),
   }
-  return mapSubschemas(made, (one) => levels(one, depth - 1))
+  return mapSubschemas(shortened, (one) => levels(one, depth - 1))
 }
 
-/** Returns the description, which also tells of an enumeration that is too long. */
+/** Returns the description. For an enumeration that is too long, it gives some values. */
 function wordsOf({ description, enum: values }: JsonSchema): { description?: string } {
-  const told: string[] = []
-  if (typeof description === 'string') told.push(cutText(description, MOST.text))
-  if (Array.isArray(values) && values.length > MOST.values) {
-    told.push(
-      `One of ${values.length} values, such as ${cutText(values.slice(0, 3).join(', '), MOST.text)}`,
+  const sentences: string[] = []
+  if (typeof description === 'string') sentences.push(cutText(description, MAX.text))
+  if (Array.isArray(values) && values.length > MAX.values) {
+    sentences.push(
+      `One of ${values.length} values, such as ${cutText(values.slice(0, 3).join(', '), MAX.text)}`,
     )
   }
-  return told.length > 0 ? { description: told.join('. ') } : {}
+  return sentences.length > 0 ? { description: sentences.join('. ') } : {}
 }

@@ -65,7 +65,7 @@ export async function storeResult(
   return { value: jsonValue(fetchedByReference(value), withoutCarriedBytes) as JsonValue, events }
 }
 
-/** Saves the bytes in a result, and the rest if it is long. Both are replaced with references. */
+/** Saves the bytes in a result, and then the whole value if it is long. References replace both. */
 export async function keepResult(
   call: StoringCall,
   result: unknown,
@@ -76,9 +76,9 @@ export async function keepResult(
 
 /** A call's arguments without bytes. */
 interface StoredArguments {
-  /** For the log: `restoreBytes` gives back what was written. */
+  /** For the log. `restoreBytes` restores the original arguments. */
   logged: Record<string, unknown>
-  /** What a result would become. */
+  /** With references in place of bytes, as in a stored result. */
   extracted: Record<string, unknown>
 }
 
@@ -98,13 +98,13 @@ export async function storeArguments(
   const { value, created, errors } = await extractAssets(args, { assets: scoped, by: 'agent' })
   const extracted = value as Record<string, unknown>
   if (extracted === args) return { logged: args, extracted }
-  const { _each, ...rest } = args
+  const { _each, ...others } = args
   const saved = await base64Of(created, scoped)
-  const text = JSON.stringify(rest)
+  const text = JSON.stringify(others)
   const isMaskable = errors.length === 0 && saved.every(({ base64 }) => text.includes(base64))
   if (!isMaskable) return { logged: withUrls(extracted, created), extracted }
   const each = _each === undefined ? {} : withUrls({ _each: extracted._each }, created)
-  return { logged: { ...masked(rest, saved), ...each }, extracted }
+  return { logged: { ...masked(others, saved), ...each }, extracted }
 }
 
 /** Replaces the base64 of these assets with `<|asset://…|>`, in the arguments of each item of a call. */
@@ -129,9 +129,10 @@ async function base64Of(refs: readonly { ref: string }[], assets: Assets): Promi
   )
 }
 
-/** Short base64 may be part of a word. */
+/** Minimum length of base64 that is masked, in characters. Shorter base64 may be part of a word. */
 const MIN_MASKED = 16
 
+/** Replaces base64 in the texts of arguments with `<|asset://…|>`. */
 function masked(args: Record<string, unknown>, saved: readonly Base64[]): Record<string, unknown> {
   const places = new ArgumentPlaces(args, null)
   const texts = [...places].filter(({ value }) => typeof value === 'string')
@@ -144,7 +145,7 @@ function masked(args: Record<string, unknown>, saved: readonly Base64[]): Record
   return places.result
 }
 
-/** A reference in place of base64. */
+/** Matches a reference in place of base64. */
 export const STORED_BYTES = /<\|(asset:\/\/[^\s|]+)\|>/g
 
 /** Writes `data:…;base64,<|asset://…|>` where extraction put `<|asset://…|>` in place of a data URL. */
@@ -179,8 +180,8 @@ export async function offload<
     content_type: 'application/json',
     content: value,
   })
-  const about = { assetRef: ref, mimeType: 'application/json', kind: 'file', size } as const
-  const placeholder: OffloadedValue = { ...about, offloaded: true, preview: previewOf(value) }
+  const reference = { assetRef: ref, mimeType: 'application/json', kind: 'file', size } as const
+  const placeholder: OffloadedValue = { ...reference, offloaded: true, preview: previewOf(value) }
   if (labels) {
     const content = { label: TRUSTED, fields: { content: labels } }
     for (const event of events)
@@ -210,7 +211,7 @@ export function isTooLong(value: unknown, maxResultChars = MAX_RESULT_CHARS): bo
   return jsonLength(value, maxResultChars) > maxResultChars
 }
 
-/** The value in short: its meta, or the first fields of it as flattened lines. */
+/** Returns a short form of a value: its meta, or its first fields as flattened lines. */
 export function previewOf(value: unknown): unknown {
   const { items, text, chars } = PREVIEW
   const meta = metaOf(value, { items, text })
@@ -220,12 +221,12 @@ export function previewOf(value: unknown): unknown {
   return complete ? lines : { ...lines, '…': 'more fields are left out' }
 }
 
-/** About how many characters the JSON of a value has. Stops counting a little over `max`. */
+/** Returns the approximate length of a value's JSON in characters. Stops counting soon after `max`. */
 export function jsonLength(value: unknown, max: number): number {
   if (typeof value === 'string') return value.length + 2
   if (typeof value !== 'object' || value === null) return String(value).length
   let length = 2
-  // The entries of a long list would take longer to make than to count.
+  // An index loop, because creating the entries of a long list would take longer than counting.
   if (Array.isArray(value)) {
     for (let i = 0; i < value.length && length <= max; i++) {
       length += 1 + jsonLength(value[i], max - length)
@@ -239,7 +240,7 @@ export function jsonLength(value: unknown, max: number): number {
   return length
 }
 
-/** How the yields of a tool are read. */
+/** Options of {@link lastYield}. */
 export interface YieldOptions {
   signal?: AbortSignal
   /** Called for each yield: all but the last are preliminary results. */
@@ -253,8 +254,8 @@ export interface YieldOptions {
  * @throws any error of the generator; the signal's reason
  */
 export function lastYield(result: unknown, options: YieldOptions = {}): unknown {
-  if (result instanceof Promise) return result.then((given) => lastYield(given, options))
-  return isIterable(result) ? drained(result[Symbol.asyncIterator](), options) : result
+  if (result instanceof Promise) return result.then((settled) => lastYield(settled, options))
+  return isIterable(result) ? lastValue(result[Symbol.asyncIterator](), options) : result
 }
 
 /** Whether the value is an async iterable of values. A stream of bytes is not. */
@@ -264,7 +265,7 @@ export function isIterable(value: unknown): value is AsyncIterable<unknown> {
   return isAsync && binaryBody(value as object) === null
 }
 
-async function drained(
+async function lastValue(
   values: AsyncIterator<unknown>,
   { signal, onYield }: YieldOptions,
 ): Promise<unknown> {
@@ -298,8 +299,8 @@ export function jsonValue(
   root: unknown,
   edit: (value: object, key: unknown) => object = (value) => value,
 ): unknown {
-  return copyTree(root, (given, open, sources) => {
-    const value = asJson(given)
+  return copyTree(root, (original, open, sources) => {
+    const value = asJson(original)
     const inList = Array.isArray(open.at(-1)?.out)
     if (typeof value === 'bigint') return String(value)
     if (typeof value === 'number') return Number.isFinite(value) ? value : String(value)

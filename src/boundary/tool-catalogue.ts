@@ -52,7 +52,7 @@ export interface ListToolsOptions {
 
 const encoder = new TextEncoder()
 
-/** The tools of an agent, for people: what models see of each, and what a search finds. */
+/** Lists the tools of an agent for people: what models see of each tool, and what a search finds. */
 export class ToolCatalogue {
   readonly #tools: ReadonlyMap<string, Tool>
   readonly #searched: Omit<SearchedTools, 'tools'>

@@ -17,7 +17,7 @@ interface SearchScope {
   limit: number
 }
 
-/** Tools by what they do. Search is local, and gives the same answer for the same tools. */
+/** An index of tools, to search them by what they do. Search is local, and the same tools give the same results. */
 export class ToolIndex {
   readonly #tools: ReadonlyMap<string, DescribedTool>
   readonly #groups: ReadonlyMap<string, string>
@@ -45,14 +45,14 @@ export class ToolIndex {
     return fitting.flatMap(({ name }) => this.#tools.get(name) ?? []).slice(0, limit)
   }
 
-  /** Returns all tools that fit a query, best first. A query may have several wordings, as in `add event; plan meeting`. */
+  /** Returns all tools that fit a query, best first. A query may have several wordings: `add event; plan meeting`. */
   async fitting(query: string, group?: string): Promise<FittingTool[]> {
     const tools = [...this.#tools.values()]
     const lists = await Promise.all(wordingsOf(query).map((one) => this.#ranked(one, tools)))
-    const asked = group?.trim().toLowerCase()
-    return fused(lists).filter(({ name }) => {
-      const isAsked = !asked || this.#groups.get(name)?.toLowerCase() === asked
-      return isAsked && this.#tools.has(name)
+    const wanted = group?.trim().toLowerCase()
+    return fuse(lists).filter(({ name }) => {
+      const isInGroup = !wanted || this.#groups.get(name)?.toLowerCase() === wanted
+      return isInGroup && this.#tools.has(name)
     })
   }
 
@@ -67,33 +67,33 @@ export class ToolIndex {
   }
 }
 
-/** Wordings of a query that are searched. */
+/** Maximum number of wordings of a query that are searched. */
 const MAX_WORDINGS = 8
 
 /** Returns the wordings of a query, which are on lines or between semicolons. */
 function wordingsOf(query: string): string[] {
   const wordings = query.split(/[;\n]/, MAX_WORDINGS).map((one) => one.trim())
-  const asking = wordings.filter((one) => wordsAsked(one).length > 0)
-  return asking.length > 0 ? [...new Set(asking)] : [query]
+  const withWords = wordings.filter((one) => wordsAsked(one).length > 0)
+  return withWords.length > 0 ? [...new Set(withWords)] : [query]
 }
 
-/** How many places a tool may be behind in one list before another list counts more. */
+/** The constant of reciprocal rank fusion. The larger it is, the less the first places of a list count. */
 const FUSION = 10
 
-/** Joins lists by the places of each tool, by reciprocal rank fusion. */
-function fused(lists: readonly FittingTool[][]): FittingTool[] {
+/** Joins ranked lists by reciprocal rank fusion. */
+function fuse(lists: readonly FittingTool[][]): FittingTool[] {
   const [first = [], ...others] = lists
   if (others.length === 0) return first
-  const all = new Map<string, { score: number; words: Set<string> | null }>()
+  const tools = new Map<string, { score: number; words: Set<string> | null }>()
   for (const list of lists) {
-    for (const [at, { name, words }] of list.entries()) {
-      const one = all.get(name) ?? { score: 0, words: words && new Set() }
-      one.score += 1 / (FUSION + at)
-      for (const word of words ?? []) one.words?.add(word)
-      all.set(name, one)
+    for (const [place, { name, words }] of list.entries()) {
+      const tool = tools.get(name) ?? { score: 0, words: words && new Set() }
+      tool.score += 1 / (FUSION + place)
+      for (const word of words ?? []) tool.words?.add(word)
+      tools.set(name, tool)
     }
   }
-  const sorted = [...all].sort(([a, m], [b, n]) => n.score - m.score || (a < b ? -1 : 1))
+  const sorted = [...tools].sort(([a, m], [b, n]) => n.score - m.score || (a < b ? -1 : 1))
   return sorted.map(([name, { words }]) => ({ name, words: words && [...words] }))
 }
 
@@ -103,7 +103,7 @@ function namesOf(ranked: unknown): string[] {
   throw new ByrefError('config_invalid', 'toolSearch.rank must return a list of names')
 }
 
-/** Characters of the list of groups, about 1,000 tokens. */
+/** Maximum length of the list of groups in characters: about 1,000 tokens. */
 const MAX_GROUPS = 4_000
 
 /** Returns the groups with their sizes, largest first: `github 41, slack 12`. */
@@ -120,22 +120,22 @@ export function catalogueOf(groups: ReadonlyMap<string, string>): string {
   return text
 }
 
-/** Returns the words about a tool that does not exist: up to three names that are most like its name. */
+/** Returns the error for an unknown tool, with up to three similar names. */
 export function noSuchTool(name: string, names: readonly string[]): string {
   const nearest = namesInText(nearestNames(name, names))
-  const asked = JSON.stringify(cutText(name, MAX_QUERY))
-  return `There is no tool ${asked}.${nearest === '' ? '' : ` The nearest names are: ${nearest}.`}`
+  const requested = JSON.stringify(cutText(name, MAX_QUERY))
+  return `There is no tool ${requested}.${nearest === '' ? '' : ` The nearest names are: ${nearest}.`}`
 }
 
-/** Characters of the parameters in an error. */
+/** Maximum length of the parameters in an error, in characters. */
 const MAX_PARAMETERS = 8000
 
-/** Returns the words about wrong arguments, with the parameters of the tool. The model may not have seen them. */
+/** Adds the tool's parameters to an error about invalid arguments, because the model may not have seen them. */
 export function withParameters(message: string, { name, inputSchema }: DescribedTool): string {
-  const given = { ...inputSchema }
-  const parameters = shortenSchema(given, MAX_PARAMETERS)
-  const how = parameters === given ? '' : ', shortened'
-  return `${message}. The parameters of ${namesInText([name])} are${how}: ${JSON.stringify(parameters)}`
+  const full = { ...inputSchema }
+  const parameters = shortenSchema(full, MAX_PARAMETERS)
+  const note = parameters === full ? '' : ', shortened'
+  return `${message}. The parameters of ${namesInText([name])} are${note}: ${JSON.stringify(parameters)}`
 }
 
 function nearestNames(name: string, names: readonly string[]): string[] {
@@ -150,10 +150,10 @@ export function namesInText(names: readonly string[]): string {
   return names.map((name) => (/^[\w.-]+$/.test(name) ? name : JSON.stringify(name))).join(', ')
 }
 
-/** The first word of a name. Prompts show it, so it has only letters and digits, and not many. */
+/** The first word of a name. Prompts show it, so it must be short and have only letters and digits. */
 const GROUP = /^[\p{L}\p{N}]{1,40}(?![\p{L}\p{N}])/u
 
-/** The first word of a name is its group, if other tools share it. */
+/** Returns the group of each name: its first word, if other names have the same one, or else `other`. */
 export function groupsOf(names: readonly string[]): Map<string, string> {
   const first = (name: string): string => GROUP.exec(name)?.[0] ?? OTHER
   const counts = new Map<string, number>()

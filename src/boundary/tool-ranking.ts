@@ -10,7 +10,7 @@ import {
   wordsIn,
 } from './tool-words.ts'
 
-/** A tool as a model is shown it. */
+/** A tool as models see it. */
 export type DescribedTool = Pick<
   LanguageModelV4FunctionTool,
   'name' | 'description' | 'inputSchema'
@@ -27,21 +27,21 @@ export interface FittingTool {
 const FIELDS = { name: 6, group: 2, summary: 3, details: 1, parameters: 1 }
 const BM25 = { k: 1.2, b: 0.7, d: 0 }
 
-/** How much a synonym or an abbreviation counts, beside the word itself. */
+/** How much a synonym or an abbreviation counts, compared with the word itself. */
 const SYNONYM = 0.5
 const ABBREVIATION = 0.4
-/** How much a verb counts, beside a noun: many tools have the same verb. */
+/** How much a verb counts, compared with a noun: many tools have the same verb. */
 const VERB = 0.6
-/** The power of the share of the query's words that a tool has. */
+/** A score is multiplied by the share of the query's words that the tool has, to this power. */
 const COVERAGE = 1.5
-/** How much a name counts, of which the query has every word. */
+/** The bonus for a tool whose name's words are all in the query. With some of the words, a share of it. */
 const WHOLE_NAME = 0.6
-/** The factor for a tool that, for example, creates while the query asks to delete. */
+/** The factor for a tool whose verb is of another class, such as one that creates if the query asks to delete. */
 const OTHER_VERB = 0.8
 /** The factor for a tool of a group that the query names. */
 const NAMED_GROUP = 1.5
 
-/** What the ranking knows of a tool, beside the words in the index. */
+/** What the ranking knows about a tool, in addition to the words in the index. */
 interface RankedTool {
   group: string
   /** Stems of the words of its name, without those of its group. */
@@ -49,17 +49,17 @@ interface RankedTool {
   verb: VerbClass | undefined
 }
 
-/** What a word of a query has found in a tool. */
+/** How well a word of a query matches a tool. */
 interface WordMatch {
   score: number
   /** The words of the tool's name that were found. */
   named: string[]
 }
 
-/** What a word has found, by the name of the tool. */
+/** The matches of one word, by the name of the tool. */
 type FoundByWord = ReadonlyMap<string, WordMatch>
 
-/** How many words are kept with what they have found. */
+/** Number of words whose matches are cached. */
 const MAX_RECENT = 100
 
 /** Ranks tools by the words of a query. */
@@ -118,7 +118,7 @@ export class ToolRanking {
     return scores.map(([name]) => ({ name, words: sums.get(name)?.words ?? [] }))
   }
 
-  /** Queries repeat words, such as verbs, so the last words are kept. */
+  /** Queries repeat words, such as verbs, so the matches of recent words are cached. */
   #foundBy(word: string): FoundByWord {
     const found = this.#recent.get(word) ?? this.#findWord(word)
     this.#recent.delete(word)
@@ -170,7 +170,7 @@ export class ToolRanking {
   }
 }
 
-/** Words of names that do not tell what a tool does. */
+/** Words in names that do not describe what a tool does. */
 const NO_CONTENT: ReadonlySet<string> = new Set(['id', 'api'])
 
 const MAX_SUMMARY = 300
@@ -184,16 +184,16 @@ export function firstSentence(text: string): string {
 /** Returns the names, titles and descriptions of parameters, and the values that they can have. */
 function parameterText(schema: unknown): string {
   const words: string[] = []
-  const left: unknown[] = [schema]
-  while (left.length > 0) {
-    const one = left.pop()
-    if (Array.isArray(one)) left.push(...one)
-    if (!isPlainObject(one)) continue
-    for (const [key, value] of Object.entries(one)) {
+  const stack: unknown[] = [schema]
+  while (stack.length > 0) {
+    const part = stack.pop()
+    if (Array.isArray(part)) stack.push(...part)
+    if (!isPlainObject(part)) continue
+    for (const [key, value] of Object.entries(part)) {
       if (key === 'properties' && isPlainObject(value)) words.push(...Object.keys(value))
       if (/^(description|title|const)$/.test(key) && typeof value === 'string') words.push(value)
       if (key === 'enum' && Array.isArray(value)) words.push(...value.map(String))
-      left.push(value)
+      stack.push(value)
     }
   }
   return words.join(' ')

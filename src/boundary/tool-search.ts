@@ -20,11 +20,11 @@ import { type DescribedTool, firstSentence } from './tool-ranking.ts'
 
 /** Options of {@link resolveToolSearch}. */
 export interface ToolSearchOptions {
-  /** Search is on if the schemas of all tools have more tokens than this, at four characters per token. Default: 10,000. */
+  /** Search is on if the schemas of all tools have more tokens than this (four characters each). Default: 10,000. */
   above?: number
   /** The ids of tools that stay in every prompt. */
   pinned?: readonly string[]
-  /** Returns the names of the tools that fit a query, best first. Default: BM25 over names, descriptions and parameters. */
+  /** Returns the names of tools that fit a query, best first. Default: BM25 of names, descriptions and parameters. */
   rank?: RankTools
 }
 
@@ -39,7 +39,7 @@ export const TOOL_SEARCH: Check<boolean | ToolSearchOptions> = is.either(
   is.group(TOOL_SEARCH_OPTIONS),
 )
 
-/** An agent's tools, of which the model finds some by search. */
+/** An agent's tools, and which of them the model finds by search. */
 export interface SearchedTools {
   /** All tools that may be called. */
   tools: readonly Tool[]
@@ -47,18 +47,18 @@ export interface SearchedTools {
   deferred: ReadonlySet<string>
   /** The ids of tools that would be deferred, but are pinned. */
   pinned: ReadonlySet<string>
-  /** The index of `search_tools`. If search is off, the index that it would have. */
+  /** Loads the index that `search_tools` uses, or would use if search were on. */
   index: () => Promise<ToolIndex>
 }
 
 const ABOVE_TOKENS = 10_000
-/** How tokens are estimated. */
+/** The number of characters per token, for estimates. */
 export const CHARS_PER_TOKEN = 4
 const NONE: ReadonlySet<string> = new Set()
 
 /**
- * Defers an agent's own tools, if they are many, and adds `search_tools` and `call_tool`. Prompts then have the same
- * tools from the first to the last, so that a provider's cache stays valid.
+ * If an agent has many tools, defers its own tools and adds `search_tools` and `call_tool`. All prompts of a
+ * conversation then have the same tools, so that a provider's cache stays valid.
  *
  * @param own The tools that may be deferred.
  * @throws ByrefError `config_invalid` for an unknown pinned tool, and for a tool with the id of an added one
@@ -78,8 +78,8 @@ export function resolveToolSearch(
     option !== false && candidates.length > 0 && isSearched(option, () => lengthOf(tools))
   const index = onceResolved(async () => new ToolIndex(candidates.map(describeTool), rank))
   if (!isOn) return { tools, deferred: NONE, pinned: NONE, index }
-  const taken = tools.find(({ id }) => id === SEARCH_TOOLS || id === CALL_TOOL)
-  if (taken) throw takenName(taken.id)
+  const reserved = tools.find(({ id }) => id === SEARCH_TOOLS || id === CALL_TOOL)
+  if (reserved) throw takenName(reserved.id)
   const ids = candidates.map(({ id }) => id)
   return {
     tools: [...tools, ...searchTools(ids, index)],
@@ -97,7 +97,7 @@ export function takenName(name: string): ByrefError {
   )
 }
 
-/** Whether tools are deferred, by an option and, if it does not say so, the length of their schemas in characters. */
+/** Whether tools are deferred: as the option says, or else if their schemas, with `length` characters, are long. */
 export function isSearched(
   option: boolean | ToolSearchOptions | undefined,
   length: () => number,
@@ -128,9 +128,12 @@ function lengthOf(tools: readonly Tool[]): number {
 export const SEARCH_TOOLS = 'search_tools'
 /** The id of the tool that calls a found tool. */
 export const CALL_TOOL = 'call_tool'
-/** Default and maximum number of tools in one answer of `search_tools`. */
-const FOUND = { usual: 5, most: 20 }
-/** Characters of the whole tools in an answer, of the first one if it is longer, and of one description. */
+/** Default and maximum number of tools that one call of `search_tools` returns. */
+const RESULTS = { default: 5, max: 20 }
+/**
+ * Maximum lengths in characters: of all tools in an answer that are shown with parameters, of the first tool, which may
+ * be longer, and of one description.
+ */
 const MAX_CHARS = { answer: 8_000, first: 24_000, description: 4_000 }
 
 function searchTool(groups: ReadonlyMap<string, string>, index: () => Promise<ToolIndex>): Tool {
@@ -147,7 +150,7 @@ function searchTool(groups: ReadonlyMap<string, string>, index: () => Promise<To
             'What the tool should do. Give three to five phrasings, separated by semicolons: "create event; schedule meeting; add appointment"',
         },
         group: { type: 'string', description: 'Search only this group' },
-        limit: { type: 'integer', description: `Default ${FOUND.usual}` },
+        limit: { type: 'integer', description: `Default ${RESULTS.default}` },
       },
       required: ['query'],
     },
@@ -161,7 +164,7 @@ function searchTool(groups: ReadonlyMap<string, string>, index: () => Promise<To
     async execute({ query, group, limit }) {
       const found = await (await index()).search(String(query ?? ''), {
         group: typeof group === 'string' ? group : undefined,
-        limit: Math.min(FOUND.most, Math.max(1, Number(limit) || FOUND.usual)),
+        limit: Math.min(RESULTS.max, Math.max(1, Number(limit) || RESULTS.default)),
       })
       if (found.length > 0) return foundToolsResponse(found)
       const groups = `The groups are: ${catalogue}`
@@ -172,29 +175,29 @@ function searchTool(groups: ReadonlyMap<string, string>, index: () => Promise<To
 
 /** Returns how many of the tools that fit a query `search_tools` shows, unless the model asks for more. */
 export function shownCount(fitting: readonly DescribedTool[]): number {
-  return foundToolsResponse(fitting.slice(0, FOUND.usual)).tools.length
+  return foundToolsResponse(fitting.slice(0, RESULTS.default)).tools.length
 }
 
-/** Returns tools as `search_tools` shows them. Those that do not fit have a short description, and no parameters. */
+/** Returns tools as `search_tools` shows them. Tools that do not fit get a short description and no parameters. */
 function foundToolsResponse([first, ...others]: readonly DescribedTool[]) {
   if (!first) return { tools: [] }
   const { name, description = '' } = first
-  const named = { name, description: cutText(description, MAX_CHARS.description) }
-  const given = { ...first.inputSchema }
-  const parameters = shortenSchema(given, MAX_CHARS.first - JSON.stringify(named).length)
-  const tools: object[] = [{ ...named, parameters }]
+  const heading = { name, description: cutText(description, MAX_CHARS.description) }
+  const full = { ...first.inputSchema }
+  const parameters = shortenSchema(full, MAX_CHARS.first - JSON.stringify(heading).length)
+  const tools: object[] = [{ ...heading, parameters }]
   let isBrief = false
-  let left = MAX_CHARS.answer - JSON.stringify(tools).length
+  let remaining = MAX_CHARS.answer - JSON.stringify(tools).length
   for (const { name, description = '', inputSchema } of others) {
     const whole = { name, description, parameters: inputSchema }
     const { length } = JSON.stringify(whole)
-    const fits = length <= left
+    const fits = length <= remaining
     tools.push(fits ? whole : { name, description: firstSentence(description) })
-    if (fits) left -= length
+    if (fits) remaining -= length
     isBrief ||= !fits
   }
   const notes = [
-    parameters === given ? '' : `The parameters of ${namesInText([name])} are shortened.`,
+    parameters === full ? '' : `The parameters of ${namesInText([name])} are shortened.`,
     isBrief ? 'Search for the other tools by name to see their parameters.' : '',
   ]
   const note = notes.filter(Boolean).join(' ')
@@ -216,7 +219,7 @@ function callTool(names: readonly string[], index: () => Promise<ToolIndex>): To
     mappable: false,
     readOnly: true,
     openWorld: false,
-    // Any other call runs as a call of the tool that it names.
+    // A valid call never gets here, because it runs as a call of the tool that it names.
     async execute({ name, arguments: args }) {
       const called = String(name)
       const tool = (await index()).tool(called)
@@ -235,12 +238,12 @@ function callTool(names: readonly string[], index: () => Promise<ToolIndex>): To
   }) as Tool
 }
 
-/** Arguments that belong to any call. A model may write them beside the name of the tool. */
-const OF_CALLS = /^_(outputPath|outputMethod|instance|each)$/
+/** Parameters that byref adds to every tool. A model may write them next to `name`, outside of `arguments`. */
+const ADDED_PARAMETERS = /^_(outputPath|outputMethod|instance|each)$/
 
 /**
- * Returns the call that a call of `call_tool` means. Any other call is returned unchanged, also one whose arguments
- * are no object.
+ * Converts a call of `call_tool` to a call of the tool that it names. Any other call is returned unchanged, also one
+ * whose arguments are not an object.
  */
 export function unwrapValidCallTool<Call extends ToolCall>(call: Call): Call {
   const unwrapped = unwrapCallTool<Call & { problem?: string }>(call)
@@ -259,11 +262,11 @@ function unwrapOnce<Call extends ToolCall & { problem?: string }>(call: Call): C
   if (call.name !== CALL_TOOL || typeof name !== 'string' || call.problem) return null
   const args = readArguments(given)
   if (!args) return { ...call, name, arguments: {}, via: CALL_TOOL, problem: notAnObject(given) }
-  const beside = Object.entries(others).filter(([key]) => OF_CALLS.test(key))
+  const beside = Object.entries(others).filter(([key]) => ADDED_PARAMETERS.test(key))
   return { ...call, name, arguments: { ...Object.fromEntries(beside), ...args }, via: CALL_TOOL }
 }
 
-/** Returns arguments as an object: also from JSON text, and if there are none. Null for anything else. */
+/** Reads arguments from an object or JSON text. Missing arguments become an empty object. Null for anything else. */
 function readArguments(given: unknown): Record<string, unknown> | null {
   let value = given ?? {}
   try {

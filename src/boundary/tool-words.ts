@@ -10,10 +10,10 @@ export function wordsIn(text: string): string[] {
     .filter((word) => word !== '')
 }
 
-/** Characters of a query that are read. */
+/** Maximum length of a query in characters. The rest is ignored. */
 export const MAX_QUERY = 1000
 
-/** Returns the words of a request for a tool, without those that say nothing of what a tool does. */
+/** Returns the words of a request for a tool, without words that do not describe what a tool does. */
 export function wordsAsked(query: string): string[] {
   let text = ` ${wordsIn(query.slice(0, MAX_QUERY)).join(' ')} `
   for (const [phrase, words] of PHRASES) text = text.replaceAll(` ${phrase} `, ` ${words} `)
@@ -21,7 +21,7 @@ export function wordsAsked(query: string): string[] {
   return [...new Set(words)]
 }
 
-/** Returns the stem of a word, or null for a word that says nothing of what a tool does. */
+/** Returns the stem of a word, or null for a word that does not describe what a tool does. */
 export function stemOf(word: string): string | null {
   return STOP_WORDS.has(word) ? null : stemmer(word)
 }
@@ -31,10 +31,10 @@ export function synonymsOf(word: string): readonly string[] {
   return synonyms.get(stemmer(word)) ?? []
 }
 
-/** What the first verb of some words does. `act` is everything else than to read, create, update or delete. */
+/** The class of a verb. `act` is any verb that is not in the other classes. */
 export type VerbClass = 'read' | 'create' | 'update' | 'delete' | 'act'
 
-/** Returns what the first verb does. */
+/** Returns the class of the first verb. */
 export function verbClassOf(words: readonly string[]): VerbClass | undefined {
   for (const word of words) {
     const found = verbs.get(stemmer(word))
@@ -49,7 +49,7 @@ const STOP_WORDS: ReadonlySet<string> = new Set(
   using want was we were what which whose will with would you your`.split(/\s+/),
 )
 
-/** Phrases, and the words that mean the same in names of tools. */
+/** Phrases, and the words that names of tools have instead. */
 const PHRASES: readonly (readonly [phrase: string, words: string])[] = [
   ['how many', 'count'],
   ['number of', 'count'],

@@ -334,11 +334,11 @@ export function checkTool(tool: Tool): void {
       `The input schema of the tool "${tool.id}" must be of type object`,
     )
   }
-  const taken = OWN_PARAMETERS.find((name) => name in Object(schema.properties))
-  if (taken !== undefined) {
+  const reserved = OWN_PARAMETERS.find((name) => name in Object(schema.properties))
+  if (reserved !== undefined) {
     throw new ByrefError(
       'config_invalid',
-      `The tool "${tool.id}" has a parameter ${taken}, which byref adds to tools: give it another name`,
+      `The tool "${tool.id}" has a parameter ${reserved}, which byref adds to tools: give it another name`,
     )
   }
   checkKeywords(`inputSchema of the tool "${tool.id}"`, schema)

@@ -10,7 +10,7 @@ import { withParameters } from './tool-index.ts'
 let Validator: typeof Ajv2020 | null = null
 let ajv: Ajv2020 | null = null
 const compiled = new WeakMap<JsonSchema, ValidateFunction>()
-/** How many schemas a validator has compiled. It never forgets one, so another replaces it after this many. */
+/** Number of schemas that the validator has compiled. It never frees one, so it is replaced after MAX_USES. */
 let uses = 0
 const MAX_USES = 200
 
@@ -27,7 +27,7 @@ export function schemaIssues(schema: JsonSchema, value: unknown): ErrorObject[] 
     )
   let validate = compiled.get(schema)
   if (!validate) {
-    // Two schemas may have the same `$id`. The validator knows only one draft.
+    // Two schemas may have the same `$id`, and the validator knows only one draft.
     const { $id: _, $schema: __, ...rest } = schema
     // Allow unknown keywords, such as asset_ref_acceptable, and unknown formats. Report all errors: they help a model
     // more than the first one.
@@ -83,8 +83,8 @@ export async function validateInput(tool: Tool, value: unknown): Promise<unknown
 }
 
 /**
- * Validates the arguments of a tool that the model found by search. The error has the parameters of the tool, because
- * the model may not have seen them. A schema that cannot be compiled checks nothing.
+ * Validates the arguments of a tool that the model found by search. The error contains the tool's parameters, because
+ * the model may not have seen them. With a schema that cannot be compiled, all arguments are valid.
  *
  * @throws ByrefError `invalid_arguments`
  */
@@ -96,7 +96,7 @@ export async function checkFound(tool: Tool, args: unknown): Promise<void> {
   }
 }
 
-/** Adds the parameters of a tool to the error for wrong arguments. Returns any other error unchanged. */
+/** Adds the tool's parameters to an error about invalid arguments. Returns any other error unchanged. */
 export function withTool(error: unknown, tool: Tool): unknown {
   if (!isInvalid(error)) return error
   const message = withParameters(error.message, describeTool(tool))
@@ -123,7 +123,7 @@ async function check(
 
 /** Validates a value against a JSON Schema. Returns each path and reason as a text; empty if the value is valid. */
 export function schemaProblems(schema: JsonSchema, value: unknown): string[] {
-  return schemaIssues(schema, value).map(inWords)
+  return schemaIssues(schema, value).map(issueText)
 }
 
 /** Returns each path and reason of a Standard Schema's issues, in the form of {@link schemaProblems}. */
@@ -134,7 +134,7 @@ export function issueProblems(issues: readonly StandardSchemaV1.Issue[]): string
   })
 }
 
-function inWords({ instancePath, message, params }: ErrorObject): string {
+function issueText({ instancePath, message, params }: ErrorObject): string {
   const detail =
     'additionalProperty' in params ? ` (${params.additionalProperty})` : allowed(params)
   return `${instancePath} ${message ?? 'is wrong'}${detail}`.trim()

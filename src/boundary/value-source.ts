@@ -37,7 +37,7 @@ export interface ValueSource {
   /**
    * Reads a `†` expression. Returns a promise if the value is stored as an asset.
    *
-   * @param as `ref`: a value that is stored as an asset is not read. Its reference is returned. Default: `value`.
+   * @param as `ref`: for a value that is stored as an asset, return its reference instead. Default: `value`.
    *
    * @throws VariableError if there is no value; ByrefError `invalid_reference` for text that is not a reference
    */
@@ -97,8 +97,8 @@ export interface ReadingCall {
   id: string
   /** The instance that it reads first, before the global data. */
   instance?: string
-  /** Its own variables, such as `item` and `index` in a mapped call. */
-  own?: Readonly<Record<string, Found>>
+  /** Variables of this call only, such as `item` and `index` in a mapped call. */
+  local?: Readonly<Record<string, Found>>
 }
 
 /** A field of a value that is stored as an asset. */
@@ -110,8 +110,8 @@ class OffloadedField {
 }
 
 /**
- * Reads a conversation for one call: first its instance, then global data; results by number; and values that are
- * stored as assets through their references.
+ * Reads the values of one conversation for one call. Data of the call's instance comes before global data. Results are
+ * read by their number, and values that are stored as assets through their references.
  */
 export class ConversationSource implements ValueSource {
   readonly labelsOf?: ValueSource['labelsOf']
@@ -122,26 +122,26 @@ export class ConversationSource implements ValueSource {
   constructor(from: ReadableConversation, call: ReadingCall) {
     this.#from = from
     this.#call = call
-    this.#local = call.own ?? {}
+    this.#local = call.local ?? {}
     const { labels } = from
     if (labels) this.labelsOf = (ref) => labels.asset(ref)
   }
 
   read(variable: string, as: 'value' | 'ref' = 'value'): Found | Promise<Found> {
     const expression = parseVariableRef(variable)
-    // The board reports what is wrong with the text.
+    // For text that is not a reference, the board throws the error.
     if (!expression) return { value: this.#from.board.read(variable) }
-    const kept: OffloadedField[] = []
+    const offloaded: OffloadedField[] = []
     const isCompound = expression.type !== 'variable'
     const value = evaluateVariable(expression, (ref) => {
       const found = isCompound ? orMissing(() => this.#find(ref)) : this.#find(ref)
-      if (found instanceof OffloadedField) kept.push(found)
+      if (found instanceof OffloadedField) offloaded.push(found)
       return found
     })
-    const [only] = kept
-    if (only && as === 'ref' && !isCompound) return this.#refOf(expression, only)
-    if (only) return this.#readKept(expression, kept)
-    return this.#found(this.#orExplain(value, expression), expression)
+    const [first] = offloaded
+    if (first && as === 'ref' && !isCompound) return this.#refOf(expression, first)
+    if (first) return this.#readOffloaded(expression, offloaded)
+    return this.#labelled(this.#orExplain(value, expression), expression)
   }
 
   has(variable: string): boolean {
@@ -151,14 +151,14 @@ export class ConversationSource implements ValueSource {
   }
 
   knows(ref: VariableRef): boolean {
-    if (this.#isOwn(ref)) return true
+    if (this.#isLocal(ref)) return true
     const { results, board } = this.#from
     if (ref.kind === RESULT) return results.at(Number(ref.instance)) !== null
     return this.#places(ref).some((place) => board.has(formatVariable(place, [])))
   }
 
   /** Joins the labels of every reference in the expression, because all of them determine which value is read. */
-  #found(value: unknown, expression: VariableExpression): Found {
+  #labelled(value: unknown, expression: VariableExpression): Found {
     if (!this.#from.labels) return { value }
     const trees = variablesIn(expression).map((ref) => this.#labelsAt(ref))
     const [first, ...others] = trees as [LabelTree, ...LabelTree[]]
@@ -167,23 +167,26 @@ export class ConversationSource implements ValueSource {
   }
 
   #labelsAt(ref: VariableRef): LabelTree {
-    const local = this.#isOwn(ref) ? this.#local[ref.kind] : undefined
+    const local = this.#isLocal(ref) ? this.#local[ref.kind] : undefined
     if (local) return treeAt(local.labels ?? NO_LABELS, ref.path)
     return this.#from.labels?.variable(ref, this.#call.instance) ?? NO_LABELS
   }
 
-  async #refOf(expression: VariableExpression, kept: OffloadedField): Promise<Found> {
-    const labels = await this.#keptLabels(expression, [kept])
-    return { value: kept.ref, labels }
+  async #refOf(expression: VariableExpression, field: OffloadedField): Promise<Found> {
+    const labels = await this.#offloadedLabels(expression, [field])
+    return { value: field.ref, labels }
   }
 
-  async #readKept(expression: VariableExpression, kept: readonly OffloadedField[]): Promise<Found> {
-    const labels = await this.#keptLabels(expression, kept)
+  async #readOffloaded(
+    expression: VariableExpression,
+    offloaded: readonly OffloadedField[],
+  ): Promise<Found> {
+    const labels = await this.#offloadedLabels(expression, offloaded)
     try {
-      return { value: this.#orExplain(await this.#settle(expression), expression), labels }
+      return { value: this.#orExplain(await this.#resolve(expression), expression), labels }
     } catch (error) {
       // The error may quote keys of every value on the path.
-      throw withLabels(error, await this.#keptLabels(rootsOf(expression), kept, []))
+      throw withLabels(error, await this.#offloadedLabels(rootsOf(expression), offloaded, []))
     }
   }
 
@@ -192,16 +195,16 @@ export class ConversationSource implements ValueSource {
    *
    * @param at The path in the assets. Default: the path of the references.
    */
-  async #keptLabels(
+  async #offloadedLabels(
     expression: VariableExpression,
-    kept: readonly OffloadedField[],
+    offloaded: readonly OffloadedField[],
     at?: readonly FieldKey[],
   ): Promise<LabelTree | undefined> {
     const { labels } = this.#from
     if (!labels) return undefined
     const reference = joinAll(variablesIn(expression).map((ref) => wholeOf(this.#labelsAt(ref))))
     const contents = await Promise.all(
-      kept.map(({ ref }) => {
+      offloaded.map(({ ref }) => {
         const parts = partsOf(ref)
         return labels.asset({ ...parts, fieldPath: at ? [...at] : parts.fieldPath })
       }),
@@ -211,12 +214,12 @@ export class ConversationSource implements ValueSource {
     return { label: joinAll([reference, ...contents.map(wholeOf)]) }
   }
 
-  #isOwn(ref: VariableRef): boolean {
+  #isLocal(ref: VariableRef): boolean {
     return ref.instance === undefined && Object.hasOwn(this.#local, ref.kind)
   }
 
   #find(ref: VariableRef): unknown {
-    const local = this.#isOwn(ref) ? this.#local[ref.kind] : undefined
+    const local = this.#isLocal(ref) ? this.#local[ref.kind] : undefined
     if (local) return stepInto(local.value, ref.path)
     if (ref.kind === RESULT) return stepInto(this.#resultOf(ref), ref.path)
     for (const place of this.#places(ref)) {
@@ -257,14 +260,14 @@ export class ConversationSource implements ValueSource {
     const result = results.at(Number(name))
     if (!result) {
       const last = resultName(results.count)
-      const more = results.count > 1 ? `†result#1 to ${last}` : last
-      const there = results.count > 0 ? more : 'none yet'
-      const how = hasOutputs
+      const range = results.count > 1 ? `†result#1 to ${last}` : last
+      const available = results.count > 0 ? range : 'none yet'
+      const hint = hasOutputs
         ? ' To use a result in another call of the same answer, write it with _outputPath first.'
         : ''
-      const what =
+      const problem =
         name === undefined ? '†result has no number' : `There is no result †result#${name}`
-      throw new VariableError(`${what}. Results: ${there}.${how}`)
+      throw new VariableError(`${problem}. Results: ${available}.${hint}`)
     }
     const answer = calls[this.#call.id]?.parentMessageId
     if (answer === undefined || calls[result.callId]?.parentMessageId !== answer) {
@@ -275,14 +278,15 @@ export class ConversationSource implements ValueSource {
     )
   }
 
-  async #settle(expression: VariableExpression): Promise<unknown> {
+  /** Evaluates an expression, and reads the assets that its references lead to. */
+  async #resolve(expression: VariableExpression): Promise<unknown> {
     if (expression.type === 'variable') {
       const found = this.#find(expression)
       return found instanceof OffloadedField ? this.#from.assets.resolve(found.ref) : found
     }
     let last: unknown = MISSING
-    for (const one of expression.of) {
-      last = await this.#settle(one).catch(asMissing)
+    for (const operand of expression.of) {
+      last = await this.#resolve(operand).catch(asMissing)
       if ((last === MISSING) === (expression.type === 'all')) return last
     }
     return last
@@ -290,7 +294,7 @@ export class ConversationSource implements ValueSource {
 
   /** Throws the error that explains why a reference has no value. */
   #explain(ref: VariableRef): never {
-    const local = this.#isOwn(ref) ? this.#local[ref.kind] : undefined
+    const local = this.#isLocal(ref) ? this.#local[ref.kind] : undefined
     if (local) throw new VariableError(missingIn(`†${ref.kind}`, local.value, ref.path))
     if (ref.kind === RESULT) {
       const name = formatVariable(ref, [])
@@ -309,7 +313,7 @@ export class ConversationSource implements ValueSource {
         return errorMessage(error)
       }
     })
-    const { labels } = this.#found(null, rootsOf(expression))
+    const { labels } = this.#labelled(null, rootsOf(expression))
     throw withLabels(new VariableError(reasons.join(' ')), labels)
   }
 }
@@ -328,7 +332,7 @@ export function createResultSource(values: readonly unknown[], assets: Assets): 
   )
 }
 
-/** Returns the expression with references to whole values, without paths. */
+/** Returns the expression without the paths of its references. */
 function rootsOf(expression: VariableExpression): VariableExpression {
   if (expression.type === 'variable') return { ...expression, path: [] }
   return { ...expression, of: expression.of.map(rootsOf) } as VariableExpression
@@ -344,8 +348,8 @@ export function labelsOfError(error: unknown): LabelTree | undefined {
 
 function withLabels(error: unknown, labels: LabelTree | undefined): unknown {
   if (labels && typeof error === 'object' && error !== null) {
-    const known = errorLabels.get(error)
-    errorLabels.set(error, known ? joinLabel(known, wholeOf(labels)) : labels)
+    const previous = errorLabels.get(error)
+    errorLabels.set(error, previous ? joinLabel(previous, wholeOf(labels)) : labels)
   }
   return error
 }
@@ -358,7 +362,7 @@ function partsOf(ref: string): AssetRefParts {
   return parts
 }
 
-/** Returns the value at a path, up to an asset on the way; MISSING if there is none. */
+/** Returns the value at a path, or an OffloadedField if the path leads into an asset. MISSING if there is none. */
 function stepInto(root: unknown, path: readonly FieldKey[]): unknown {
   let value = root
   for (const [depth, key] of path.entries()) {

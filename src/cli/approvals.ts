@@ -17,7 +17,7 @@ export interface ApprovalsOptions {
   run: Pick<Run, 'conversation' | 'cancel'>
   /** Approves every call. */
   yes: boolean
-  /** Null if nobody can be asked: then calls are denied. */
+  /** Null if nobody can be asked. Then calls are denied. */
   ask: Ask | null
   /** Writes a line for the person. */
   note(line: string): void
@@ -28,7 +28,10 @@ type Requested = Extract<ConversationEvent, { type: 'APPROVAL_REQUESTED' }>
 /** For the model, which cannot use an option of the command line. */
 const NOBODY = 'nobody can be asked here'
 
-/** Answers the approvals of a run, one after the other. A question that is answered elsewhere meanwhile is dropped. */
+/**
+ * Answers the approvals of a run, one after the other. A question that is answered elsewhere in the meantime is
+ * dropped.
+ */
 export class Approvals {
   readonly #options: ApprovalsOptions
   readonly #open = new Map<string, AbortController>()
@@ -38,7 +41,7 @@ export class Approvals {
     this.#options = options
   }
 
-  /** Takes an event of the run. */
+  /** Handles an event of the run. */
   onEvent(event: ConversationEvent): void {
     if (event.type === 'APPROVAL_ANSWERED') this.#open.get(event.toolCallId)?.abort()
     if (event.type !== 'APPROVAL_REQUESTED') return
@@ -62,7 +65,7 @@ export class Approvals {
       if (signal.aborted) return
       note(`  ${errorMessage(error)}`)
       const isLate = error instanceof ByrefError && error.code === 'approval_answered'
-      // Otherwise nobody would ever answer.
+      // Otherwise, nobody would answer.
       if (!isLate) run.cancel()
     }
   }
@@ -83,7 +86,7 @@ export class Approvals {
   }
 }
 
-/** Exactly what will run. */
+/** Exactly the arguments that will run. */
 function describe(request: Requested): string {
   const { toolName, arguments: args, items } = request
   const reasons = approvalReasons(request)
@@ -93,7 +96,7 @@ function describe(request: Requested): string {
   return `${toolName}, ${items.length} times${why}:${lines.join('')}`
 }
 
-/** What the tool says about it, such as a diff. */
+/** The tool's preview, such as a diff. */
 function changes({ previews = [] }: Requested): string {
   const lines = previews.flatMap((one) => one?.split('\n') ?? [])
   return lines.map((line) => `    ${line}\n`).join('')

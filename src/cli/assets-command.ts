@@ -78,7 +78,7 @@ const TASK_OF = {
 
 interface Task {
   assets: Assets
-  /** Has the store of all namespaces. */
+  /** The storage, with the store of all namespaces. */
   storage: Storage
   args: string[]
   namespace?: string
@@ -93,7 +93,7 @@ interface Task {
 
 interface TaskSpec {
   run(task: Task): Promise<number>
-  /** The arguments, for messages. */
+  /** The arguments as text, for messages. */
   takes?: string
   least?: number
   most?: number
@@ -265,7 +265,7 @@ async function gc({ assets, storage, json, dryRun, graceMs, keepVersions }: Task
   }
 }
 
-/** Reads `--keep-versions`: a number for all names, or `name=number`. The last one of a name counts. */
+/** Reads `--keep-versions`: a number for all names, or `name=number`. If a name occurs twice, the last one counts. */
 function versionCounts(given: readonly string[] = []): Record<string, number> {
   const counts = given.map((text): [string, number] => {
     const [, name = '*', count = ''] = /^(?:(.+)=)?(.*)$/s.exec(text) ?? []

@@ -163,7 +163,7 @@ async function exportSound({ log, args }: Task): Promise<number> {
     } catch (error) {
       if (!(error instanceof DamagedError)) throw error
       damage = error.damage
-      // The intact part can be imported.
+      // The intact part of the export can be imported.
       yield `${END_LINE}\n`
     }
   }
@@ -173,7 +173,7 @@ async function exportSound({ log, args }: Task): Promise<number> {
   return damage ? 1 : 0
 }
 
-/** Writes a file under another name first: a part of an export could be imported as if it were whole. */
+/** Writes a file under a temporary name first, because a part of an export could be imported as if it were complete. */
 async function writeNew(lines: () => AsyncGenerator<string>, file: string): Promise<void> {
   if (existsSync(file)) {
     throw new ByrefError('bad_request', `${file} exists: export to another file`)
@@ -189,7 +189,7 @@ async function writeNew(lines: () => AsyncGenerator<string>, file: string): Prom
 }
 
 interface Checked {
-  /** The log of its namespace. */
+  /** The log of the conversation's namespace. */
   log: ConversationLog
   id: string
   namespace: string | null
@@ -198,7 +198,7 @@ interface Checked {
   damage: Damage | null
 }
 
-/** Verifies the named conversations, or all. Returns how many there were. */
+/** Verifies the named conversations, or all. Returns the number of verified ones. */
 async function check(
   { log, args, namespace }: Task,
   found: (one: Checked) => Promise<void>,

@@ -163,7 +163,7 @@ interface ProxySettings {
   options: Omit<ProxyOptions, 'assets'>
 }
 
-/** Stands between the client on stdio and a server, until one of them ends. */
+/** Runs the proxy between the client on stdio and a server, until one of them ends. */
 async function relayUntilEnd(
   open: () => Promise<OpenedServer>,
   { kept, stop, options }: ProxySettings,
@@ -177,7 +177,7 @@ async function relayUntilEnd(
       config: { backend: 'fs', fs: { rootDir }, namespacing: { mode } },
     })
     if (kept) await assets.sweep()
-    // A server that has started keeps this process alive, so everything else comes before.
+    // A server that has started keeps this process alive, so everything that may fail comes first.
     const { server, whyEnded, isRemote = false } = await open()
     const files = isRemote ? undefined : join(folder, 'files')
     const { proxyMcp } = await import('../integrations/mcp/proxy/proxy-mcp.ts')
@@ -200,7 +200,7 @@ async function relayUntilEnd(
 
 interface OpenedServer extends Pick<ProxyOptions, 'whyEnded'> {
   server: Channel
-  /** Whether the server runs on another machine, and cannot read files of this one. */
+  /** Whether the server runs on another machine, and cannot read this machine's files. */
   isRemote?: boolean
 }
 
@@ -229,7 +229,7 @@ async function list(args: string[]): Promise<number> {
   return isFine ? 0 : 1
 }
 
-/** Tells the servers of a proxy that they run behind one. A proxy among them would start itself, without end. */
+/** Tells servers that they run behind a proxy. Otherwise, a proxy among them would start itself endlessly. */
 const BEHIND = 'BYREF_MCP_CONFIG'
 
 async function joinedServers(

@@ -78,7 +78,7 @@ export async function command(args: string[]): Promise<number> {
       conversation: values.conversation,
       messages: [{ role: 'user', content: question, metadata: { attachments } }],
     })
-    // This process does the run itself, unless a worker was faster.
+    // This process runs it, unless a worker has taken it first.
     const advance = (): void => {
       if (queue) inBackground('Continuing the run', agent.advance(run.conversation))
     }
@@ -169,8 +169,8 @@ function printJson(event: ConversationEvent): void {
 }
 
 /**
- * Saves the last picture. If the name is that of another type, it adds the right extension, and returns false: what reads
- * the file would fail, and a new run costs more than a new name.
+ * Saves the last picture. If the name has the extension of another type, adds the right extension and returns false: a
+ * program could not read the file otherwise, and a new run costs more than a new name.
  */
 async function savePicture(agent: Agent, pictures: AssetCreated[], out: string): Promise<boolean> {
   const picture = pictures.filter(({ by }) => by === 'tool' || by === 'agent').at(-1)

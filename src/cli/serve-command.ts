@@ -86,7 +86,7 @@ export async function command(args: string[]): Promise<number> {
     await worker?.start()
     print('byref', listening.url)
     print('data', queue ? 'PostgreSQL' : folder)
-    // A server that leaves all work to others asks no model.
+    // A server that leaves all work to workers needs no model.
     if (queue && worker === null) print('work', 'left to byref work')
     else print('model', describeModel(agent.model))
     if (resumed > 0) print('note', `${resumed} conversation(s) were running and are resumed`)
@@ -138,7 +138,7 @@ function authOf(
   return { secret, jwks: { url, issuer, audience } }
 }
 
-/** Returns how many conversations are due. */
+/** Returns the number of conversations that are due. */
 async function countDue(log: ConversationLog): Promise<number> {
   let count = 0
   for await (const _ of listAll(log, { due: true, allNamespaces: true })) count++

@@ -1,4 +1,7 @@
-/** A second signal within this time, in milliseconds, is the first one again: from the process group, or from npm. */
+/**
+ * A second signal within this time, in milliseconds, counts as the first one: it comes from the process group or from
+ * npm.
+ */
 const SAME_SIGNAL_MS = 1000
 
 type StopSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP'
@@ -21,7 +24,7 @@ export function stopSignal(): Promise<void> {
 /** Calls `notify` at the first of these signals. A later Ctrl-C ends the process at once. */
 export function onFirst(signals: readonly StopSignal[], notify: () => void): void {
   let first: number | undefined
-  // The listeners stay: without any, a second signal would end the process at once.
+  // The listeners stay, because without one, a second signal would end the process at once.
   for (const signal of signals) {
     process.on(signal, () => {
       if (first === undefined) {

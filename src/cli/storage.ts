@@ -110,7 +110,7 @@ async function openDatabase(
   return { folder, store, queue, hasLog: true, log: () => log, close }
 }
 
-/** Throws for a wrong bucket. A server that does not answer may come back. */
+/** Throws if the bucket cannot be used. Ignores a server that does not answer, because it may answer later. */
 async function checkBucket(store: FullAssetStore): Promise<void> {
   try {
     await store.ready()

@@ -93,7 +93,7 @@ export function oneOf<Word extends string>(
   throw new UsageError(`${option} takes ${list}, not "${text}"`)
 }
 
-/** Checks before long work that its result can be written to a file. @throws UsageError */
+/** Checks, before long work, that its result can be written to a file. @throws UsageError */
 export async function checkWritable(file: string): Promise<void> {
   await access(dirname(resolve(file)), constants.W_OK).catch(() => {
     throw new UsageError(`Cannot write ${file}: its folder does not exist, or is not writable`)
@@ -107,7 +107,7 @@ export function print(json: boolean, value: unknown, text: string): void {
   process.stdout.write(`${json ? JSON.stringify(value) : text}\n`)
 }
 
-/** Writes a line for people to stderr. It may have text from outside. */
+/** Writes a line for people to stderr. It may contain text from outside. */
 export function note(line: string): void {
   process.stderr.write(`${shown(line)}\n`)
 }
@@ -116,8 +116,8 @@ export function note(line: string): void {
 const UNSAFE = /(?![\n\t\u200c\u200d]|\r\n)[\p{C}\u2028\u2029]/gu
 
 /**
- * Returns text from outside for a terminal. Characters that a terminal would obey or hide are escaped, as in `\u{1b}`, so
- * that nothing looks like something else.
+ * Returns text from outside for a terminal. Characters that a terminal would obey or hide are escaped, as in `\u{1b}`,
+ * so that nothing looks like something else.
  */
 export function shown(text: string): string {
   return text.replace(UNSAFE, (one) => `\\u{${(one.codePointAt(0) ?? 0).toString(16)}}`)
@@ -134,7 +134,7 @@ export class ProgressLine {
     process.stderr.write(`\r\u001b[K${line}`)
   }
 
-  /** Passes bytes through and shows how many of `total` they are. */
+  /** Passes bytes through, and shows how many of `total` have passed. */
   counting(text: string, total: number): TransformStream<Uint8Array, Uint8Array> {
     let done = 0
     return new TransformStream({

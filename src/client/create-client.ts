@@ -60,8 +60,8 @@ export type ConversationChange =
   | { type: 'reset' }
 
 /**
- * byref's HTTP API, one method per route. An error response throws {@link ApiError} with the server's code. Something missing
- * is null if a method says so.
+ * byref's HTTP API, one method per route. An error response throws {@link ApiError} with the server's code. Something
+ * missing is null if a method says so.
  */
 export interface Client {
   info(): Promise<wire.ServerInfo>
@@ -83,7 +83,9 @@ export interface Client {
   deleteConversation(id: string): Promise<void>
   /** Creates a conversation with the messages of this one, up to the message `at`. */
   forkConversation(id: string, options?: wire.ForkAsk): Promise<{ id: string }>
-  /** Returns the whole conversation as lines of JSON (docs/reference/conversation-log.md); with debug data for owners. */
+  /**
+   * Returns the whole conversation as lines of JSON (docs/reference/conversation-log.md); with debug data for owners.
+   */
   exportConversation(
     id: string,
     options?: { debug?: boolean; signal?: AbortSignal },
@@ -92,7 +94,9 @@ export interface Client {
   importConversation(lines: Blob | string, options?: { id?: string }): Promise<{ id: string }>
   /** Returns a page of messages; without a cursor, the last ones. */
   messages(conversation: string, options?: wire.MessagesQuery): Promise<wire.MessagesPage>
-  /** Sends a person's message again in a fork, unchanged or with other content. `agent` names the agent that answers. */
+  /**
+   * Sends a person's message again in a fork, unchanged or with other content. `agent` names the agent that answers.
+   */
   retry(
     conversation: string,
     message: string,
@@ -105,7 +109,7 @@ export interface Client {
   deleteMessage(conversation: string, message: string): Promise<void>
   /** Returns the data of a conversation, now or after a message. */
   data(conversation: string, options?: { at?: string }): Promise<wire.BoardEntryInfo[]>
-  /** Writes data as a person does. */
+  /** Writes data, as an edit by a person. */
   editData(conversation: string, edit: wire.DataEdit): Promise<{ messageId: string }>
   events(conversation: string, options?: PageOptions): Promise<wire.EventsPage>
   /** Sends a message, which starts a run. During a run it throws `conversation_busy`, unless `ifBusy` is given. */
@@ -151,8 +155,8 @@ export interface Client {
   /** Returns a page of a table's rows. */
   rows(ref: string, options?: RowsOptions): Promise<wire.RowsPage>
   /**
-   * Edits an asset, or the field at `path` in it, and returns the new version. Throws `edit_rejected` for an edit that does
-   * not fit.
+   * Edits an asset, or the field at `path` in it, and returns the new version. Throws `edit_rejected` for an edit that
+   * does not fit.
    */
   edit(
     ref: string,
@@ -309,7 +313,7 @@ export function createClient(options: ClientOptions = {}): Client {
   return checkMethods('client', client, CLIENT_METHODS)
 }
 
-/** The requests that the methods of a client are made of. */
+/** The requests that the methods of a client share. */
 function requestsOf(transport: Transport) {
   return {
     get: <T>(path: string, signal?: AbortSignal) => requestJson<T>(transport, path, { signal }),
@@ -402,7 +406,7 @@ function clientOf(transport: Transport): Client {
   return client
 }
 
-/** Returns the path of a conversation, or of something in it. */
+/** Returns the path of a conversation, or of a resource in it. */
 function at(conversation: string, ...parts: string[]): string {
   const [kind, id] = parts
   const path = `/api/conversations/${encodeURIComponent(conversation)}`

@@ -5,15 +5,18 @@ import { ApiError } from './transport.ts'
 export interface FollowStreamOptions {
   /** A connection without any bytes for this time is dead. Default: 45,000. */
   idleTimeout?: number
-  /** The pause before the first attempt to reconnect. It doubles with each attempt, up to 20 times its value. Default: 500. */
+  /**
+   * The pause before the first attempt to reconnect. It doubles with each attempt, up to 20 times its value. Default:
+   * 500.
+   */
   retryDelay?: number
 }
 
-/** What happens to a followed stream. */
+/** Callbacks of a followed stream. */
 export interface FollowStreamEvents {
   onOpen?(): void
   onEvent(event: ServerSentEvent): void
-  /** The connection was lost. The next one follows. */
+  /** The connection was lost, and a new one will be opened. */
   onLost?(problem: ApiError): void
 }
 
@@ -73,14 +76,14 @@ function asApiError(reason: unknown): ApiError {
 }
 
 /**
- * Returns the pause before the next attempt, after a number of consecutive failures. It doubles, up to 20 times the first one,
- * and has jitter.
+ * Returns the pause before the next attempt, after a number of consecutive failures. It doubles, up to 20 times the
+ * first one, and has jitter.
  */
 export function pauseAfter(failures: number, first: number): number {
   return first * Math.min(20, 2 ** failures) * (0.75 + Math.random() / 2)
 }
 
-/** Waits, at most until the network comes back. An abort ends the wait without an error. */
+/** Waits. The wait ends early when the network comes back or the signal is aborted, which is not an error. */
 export function pause(milliseconds: number, signal?: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   const target = globalThis as Partial<

@@ -9,8 +9,8 @@ import type { ServerSentEvent } from './server-sent-events.ts'
 import { ApiError } from './transport.ts'
 
 /**
- * The status of a live conversation: loading, following the stream, reconnecting, or closed. It is closed by `close()`, or
- * because the server refused it; then there is an `error`.
+ * The status of a live conversation: loading, following the stream, reconnecting, or closed. It is closed by `close()`,
+ * or because the server refused it; then there is an `error`.
  */
 export type ConversationStatus = 'connecting' | 'live' | 'reconnecting' | 'closed'
 
@@ -20,7 +20,7 @@ export interface LiveConversation {
   readonly status: ConversationStatus
   /** Why it was closed or is reconnecting; otherwise null. */
   readonly error: ApiError | null
-  /** Whether the state contains everything before it was opened. Until then it is the state of the beginning. */
+  /** Whether the state contains all events from before it was opened. Until then, it contains only the first ones. */
   readonly loaded: boolean
   /** Returns the state of the last notification: the same object until the next one. */
   getState(): ConversationState
@@ -40,12 +40,12 @@ export interface LiveOptions extends FollowStreamOptions {
   notifyEvery?: number
 }
 
-/** How many pages are requested at once. */
+/** Number of pages that are requested at once. */
 const PAGES_AT_ONCE = 4
 
 /**
- * Loads a conversation page by page and follows its stream, from the last position after every interruption. Every event
- * counts once and in order. While it loads, listeners are notified each time the number of records has doubled.
+ * Loads a conversation page by page and follows its stream, from the last position after every interruption. Every
+ * event counts once and in order. While it loads, listeners are notified each time the number of records has doubled.
  */
 export function followConversation(id: string, options: LiveOptions): LiveConversation {
   return new FollowedConversation(id, options)
@@ -160,7 +160,10 @@ class FollowedConversation implements LiveConversation {
     }
   }
 
-  /** The remaining pages in order. After the first, several are requested at once, because positions are dense. */
+  /**
+   * Yields the remaining pages in order. After the first one, several are requested at once, because positions are
+   * dense.
+   */
   async *#pages(signal: AbortSignal): AsyncGenerator<EventsPage> {
     const { loadPage } = this.#options
     const given = this.#firstPage?.catch(() => null)

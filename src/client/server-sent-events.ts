@@ -6,9 +6,9 @@ export interface ServerSentEvent {
 }
 
 /**
- * Reads server-sent events from bytes, as https://html.spec.whatwg.org/multipage/server-sent-events.html parses them: any of the
- * three line ends, no comments, joined `data` lines, and no incomplete event. `onBytes` is called for every chunk, also of
- * comments, to show that the connection is alive.
+ * Reads server-sent events from bytes, as https://html.spec.whatwg.org/multipage/server-sent-events.html parses them:
+ * any of the three line ends, no comments, joined `data` lines, and no incomplete event. `onBytes` is called for every
+ * chunk, also of comments, to show that the connection is alive.
  */
 export async function* readEventStream(
   body: ReadableStream<Uint8Array>,
@@ -29,7 +29,7 @@ export async function* readEventStream(
   }
 }
 
-/** Makes a function from the next piece of text to the events that it completes. */
+/** Returns a function that takes the next piece of text and returns the events that it completes. */
 function createParser(): (text: string) => ServerSentEvent[] {
   let rest: string[] = []
   let endedInCarriageReturn = false

@@ -23,7 +23,10 @@ export interface ImportProgress {
 export interface UploadOptions {
   /** The name of the file. Default: that of a `File`, else `file`. */
   name?: string
-  /** Default: the blob's type, else `application/octet-stream`. The server prefers the type that it reads from the bytes. */
+  /**
+   * Default: the blob's type, else `application/octet-stream`. The server prefers the type that it reads from the
+   * bytes.
+   */
   mimeType?: string
   /** Called with the fraction that has been sent, from 0 to 1. */
   onProgress?: (fraction: number) => void
@@ -40,8 +43,8 @@ export interface UploadOptions {
 const PIECE_BYTES = 16 * 1024 * 1024
 
 /**
- * Uploads a file. A large file is sent in pieces. After a lost connection or a restart of the server it continues with the
- * missing bytes, and gives up after 15 consecutive attempts without progress.
+ * Uploads a file. A large file is sent in pieces. After a lost connection or a restart of the server it continues with
+ * the missing bytes, and gives up after 15 consecutive attempts without progress.
  */
 export async function upload(
   transport: Transport,
@@ -101,7 +104,7 @@ class PieceUpload {
   #start: Promise<string | null> = Promise.resolve(null)
   /** Null until the server has started the upload. */
   #path: string | null = null
-  /** How many bytes the server has; null if this is unknown. */
+  /** The number of bytes that the server has; null if it is unknown. */
   #offset: number | null = null
 
   constructor(transport: Transport, file: Blob, options: PiecesOptions) {
@@ -111,8 +114,8 @@ class PieceUpload {
   }
 
   /**
-   * Uploads the file. After a failure it asks how many bytes the server has, and sends the rest. Null if the server does not
-   * support it. An abort deletes the upload.
+   * Uploads the file. After a failure it asks how many bytes the server has, and sends the rest. Null if the server
+   * does not support it. An abort deletes the upload.
    */
   async run(): Promise<UploadResult | null> {
     const { signal, retryDelay } = this.#options
@@ -189,7 +192,7 @@ class PieceUpload {
     return offsetIn(status, header('upload-offset'))
   }
 
-  /** Makes an asset of the upload. Another attempt gets the same answer. */
+  /** Creates an asset from the upload. Another attempt gets the same answer. */
   async #finish(path: string): Promise<UploadResult> {
     const { onImport } = this.#options
     const accept = onImport ? 'text/event-stream' : 'application/json'
@@ -214,7 +217,7 @@ class PieceUpload {
     remove().catch(() => {})
   }
 
-  /** Returns whether to try again: after a passing failure, or if the server has another offset or no upload. */
+  /** Returns whether to try again: after a temporary failure, or if the server has another offset or no upload. */
   #mayRetry(error: unknown): boolean {
     if (!(error instanceof ApiError)) return false
     const isOutOfStep = error.status === 409 || error.status === 423

@@ -65,10 +65,10 @@ export function checkOptions<Options>(
   options: Options | undefined,
   table: OptionTable<NoInfer<Options>>,
 ): Options {
-  const given = options === undefined ? {} : options
-  checkTable(where, given, table)
+  const checked = options === undefined ? {} : options
+  checkTable(where, checked, table)
   // If `options` is undefined, the table has no required options.
-  return given as Options
+  return checked as Options
 }
 
 /**
@@ -111,15 +111,17 @@ interface CheckedMethod {
 const knownMethods = new WeakMap<object, readonly CheckedMethod[]>()
 
 function checkedMethods(tables: object): readonly CheckedMethod[] {
-  const known = knownMethods.get(tables)
-  if (known) return known
-  const made = Object.entries(tables).map(([name, entry]: [string, Record<string, AnyTable>]) => {
-    const { throws, ...byPosition } = entry
-    const positions = Object.entries(byPosition).map(([at, table]) => ({ at: Number(at), table }))
-    return { name, throws: throws !== undefined, positions }
-  })
-  knownMethods.set(tables, made)
-  return made
+  const cached = knownMethods.get(tables)
+  if (cached) return cached
+  const methods = Object.entries(tables).map(
+    ([name, entry]: [string, Record<string, AnyTable>]) => {
+      const { throws, ...byPosition } = entry
+      const positions = Object.entries(byPosition).map(([at, table]) => ({ at: Number(at), table }))
+      return { name, throws: throws !== undefined, positions }
+    },
+  )
+  knownMethods.set(tables, methods)
+  return methods
 }
 
 /**
@@ -127,8 +129,8 @@ function checkedMethods(tables: object): readonly CheckedMethod[] {
  */
 export function checkValue(check: AnyCheck, value: unknown, path: string): void {
   if (!check.accepts(value)) {
-    const given = describe(value, check.quotes === true)
-    throw invalid(`${path} must be ${check.expected}, not ${given}`)
+    const actual = describe(value, check.quotes === true)
+    throw invalid(`${path} must be ${check.expected}, not ${actual}`)
   }
   check.inside?.(value, path)
 }

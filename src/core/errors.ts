@@ -93,8 +93,8 @@ export class ByrefError extends Error {
 }
 
 /**
- * Returns the message of a thrown value, with the messages of its causes, for text that a person or a model reads. Never
- * throws, although a thrown value may be anything, including an object that cannot be read.
+ * Returns the message of a thrown value, with the messages of its causes, for text that a person or a model reads.
+ * Never throws, although a thrown value may be anything, including an object that cannot be read.
  */
 export function errorMessage(error: unknown): string {
   try {
@@ -121,8 +121,8 @@ function asText(value: unknown): string {
   return text.startsWith('[object ') ? shownJson(value) : text
 }
 
-/** Codes whose messages may contain folders, hosts or buckets of this machine. */
-const INNER: ReadonlySet<ByrefErrorCode> = new Set([
+/** Codes of errors whose messages may contain folders, hosts or buckets of this machine. */
+const PRIVATE: ReadonlySet<ByrefErrorCode> = new Set([
   'storage_failed',
   'log_failed',
   'config_invalid',
@@ -130,7 +130,7 @@ const INNER: ReadonlySet<ByrefErrorCode> = new Set([
 
 /** Returns an error's message for clients, without messages of stores and disks. */
 export function publicMessage({ code, message }: ByrefError): string {
-  return INNER.has(code) ? 'The server failed: see its log for the cause' : message
+  return PRIVATE.has(code) ? 'The server failed: see its log for the cause' : message
 }
 
 /** Where a conversation cannot be read, and why. */

@@ -1,12 +1,12 @@
 import type { ByrefError } from './errors.ts'
 
-/** The running calls of something that closes after they have ended. */
+/** Tracks running calls, so that their owner closes only after they have ended. */
 export class RunningCalls {
   readonly #closedError: () => ByrefError
   readonly #running = new Set<Promise<unknown>>()
   #closing: Promise<void> | null = null
 
-  /** @param closedError Makes the error for calls after `close`. */
+  /** @param closedError Returns the error for calls after `close`. */
   constructor(closedError: () => ByrefError) {
     this.#closedError = closedError
   }
@@ -26,7 +26,7 @@ export class RunningCalls {
     }
   }
 
-  /** Closes: `last` runs when all calls have ended. */
+  /** Rejects new calls, and runs `last` when all running calls have ended. */
   close(last: () => void | Promise<void>): Promise<void> {
     this.#closing ??= Promise.allSettled(this.#running).then(last)
     return this.#closing

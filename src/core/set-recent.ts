@@ -1,14 +1,14 @@
-/** Sets a value and forgets the entries that were set longest ago, so that a map has at most `most` entries. */
+/** Sets a value, and removes the entries that were set longest ago if a map has more than `max` entries. */
 export function setRecent<Key, Value>(
   map: Map<Key, Value>,
   key: Key,
   value: Value,
-  most: number,
+  max: number,
 ): void {
   map.delete(key)
   map.set(key, value)
   for (const oldest of map.keys()) {
-    if (map.size <= most) return
+    if (map.size <= max) return
     map.delete(oldest)
   }
 }

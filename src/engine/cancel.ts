@@ -64,7 +64,7 @@ export function subConversationId(conversation: string, toolCallId: string): str
  * that waited for them may be gone.
  */
 export async function cancelSubRuns(sessions: OpenSessions, { id, state }: Session): Promise<void> {
-  for (const toolCallId of unanswered(state)) {
+  for (const toolCallId of unansweredCalls(state)) {
     const sub = await sessions.find(subConversationId(id, toolCallId))
     if (sub && openRun(sub.state)?.toolCallId === toolCallId) await cancelRun(sessions, sub)
   }
@@ -74,10 +74,10 @@ export async function cancelSubRuns(sessions: OpenSessions, { id, state }: Sessi
 export async function cancelOrphan(sessions: OpenSessions, session: Session): Promise<void> {
   const { toolCallId } = openRun(session.state) ?? {}
   if (toolCallId === undefined || !session.id.endsWith(`/${toolCallId}`)) return
-  // If the calling conversation is not found, it may be in another log.
-  const caller = await sessions.find(session.id.slice(0, -`/${toolCallId}`.length))
-  await caller?.refresh()
-  const calls = caller?.state.calls ?? {}
+  // If the parent conversation is not found, it may be in another log.
+  const parent = await sessions.find(session.id.slice(0, -`/${toolCallId}`.length))
+  await parent?.refresh()
+  const calls = parent?.state.calls ?? {}
   const call = calls[toolCallId] ?? calls[callIdOf(toolCallId)]
   if (call?.finishedAt !== undefined || call?.status === 'unanswered')
     await cancelRun(sessions, session)
@@ -87,7 +87,7 @@ export async function cancelOrphan(sessions: OpenSessions, session: Session): Pr
  * Returns the ids of the last step's calls that ended without a result, and of their items. Empty while the run is
  * open.
  */
-function unanswered({ calls, runs }: ConversationState): string[] {
+function unansweredCalls({ calls, runs }: ConversationState): string[] {
   const ids = runs.at(-1)?.steps.at(-1)?.callIds ?? []
   return ids.flatMap((id) => {
     const call = calls[id]

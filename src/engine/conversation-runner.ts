@@ -52,7 +52,7 @@ export interface RunnerOptions {
   session: Session
   log: ConversationLog
   settings: AgentSettings
-  /** The id of this agent. It is unique across processes. */
+  /** The owner of the lease: an id of this agent, unique across processes. */
   owner: string
   namespace: string | null
   /** Whether the agent has event handlers, which the runner waits for. */
@@ -64,7 +64,7 @@ export interface RunnerOptions {
 }
 
 /** Maximum number of consecutive actions without an append. Each action should append something. */
-const MAX_STALLED = 100
+const MAX_WITHOUT_APPEND = 100
 
 /** Pause before the log is read again after it failed, in milliseconds. */
 const RETRY_MS = 1000
@@ -83,7 +83,7 @@ export class ConversationRunner {
   /** The model's capabilities and price are known, and fit the run's limits. */
   #isReady = false
   #isWoken = false
-  #isOver = false
+  #hasStopped = false
   #isStopping = false
 
   /** Starts at once. */
@@ -95,13 +95,13 @@ export class ConversationRunner {
     session.prompts ??= new StepPrompts(settings, { assets: settings.assets, namespace })
     this.#prompts = session.prompts
     const release = session.lease.keep({
-      onLost: () => this.#action.abort('lost'),
+      onLost: () => this.#action.abort('lease_lost'),
       onTaken: options.onTaken,
       onStalled: () => this.#action.abort('stalled'),
     })
     const unwatch = session.watch(({ event }) => {
-      if (event.type === 'RUN_CLAIMED' && event.owner !== owner) this.#action.abort('lost')
-      else if (isRunEnd(event) && event.runId === this.#runId) this.#action.abort('over')
+      if (event.type === 'RUN_CLAIMED' && event.owner !== owner) this.#action.abort('lease_lost')
+      else if (isRunEnd(event) && event.runId === this.#runId) this.#action.abort('run_ended')
     })
     this.released = this.#loop().finally(() => {
       release()
@@ -112,12 +112,12 @@ export class ConversationRunner {
   /** Makes the runner check again before it stops, because something has arrived. False if it has stopped already. */
   wake(): boolean {
     this.#isWoken = true
-    return !this.#isOver
+    return !this.#hasStopped
   }
 
   /** Fails the run, because an event handler has failed. */
   fail(error: unknown): void {
-    this.#action.abort('handler', error)
+    this.#action.abort('handler_failed', error)
   }
 
   /** Stops at once. Another process can continue the run. */
@@ -133,20 +133,18 @@ export class ConversationRunner {
 
   async #loop(): Promise<Release> {
     const { session } = this.#options
-    for (let stalled = 0; ; ) {
+    for (let withoutAppend = 0; ; ) {
       this.#isWoken = false
       const { position } = session.state
-      const release = await this.#doNext().catch((error: unknown): Release => {
-        return { type: 'failed', runId: this.#runId, error: runFailure(error) }
-      })
-      stalled = session.state.position === position ? stalled + 1 : 0
-      if (!release && stalled < MAX_STALLED) continue
-      if (!release) return { type: 'failed', runId: this.#runId, error: stuck(session.id) }
+      const release = await this.#doNext().catch((error: unknown) => this.#failed(error))
+      withoutAppend = session.state.position === position ? withoutAppend + 1 : 0
+      if (!release && withoutAppend < MAX_WITHOUT_APPEND) continue
+      if (!release) return this.#failed(noProgressError(session.id))
       if (release.type === 'later') await session.lease.free(release.ms)
-      const leaves = release.type === 'idle' || release.type === 'stopped'
-      const isCurrent = !leaves || (await this.#releaseLease())
-      this.#isOver = release.type !== 'idle' || (!this.#isWoken && isIdle(this.#due()))
-      if (this.#isOver) return isCurrent ? release : { type: 'later', ms: RETRY_MS }
+      const freesLease = release.type === 'idle' || release.type === 'stopped'
+      const hasReadLog = !freesLease || (await this.#releaseLease())
+      this.#hasStopped = release.type !== 'idle' || (!this.#isWoken && isIdle(this.#due()))
+      if (this.#hasStopped) return hasReadLog ? release : { type: 'later', ms: RETRY_MS }
     }
   }
 
@@ -155,7 +153,7 @@ export class ConversationRunner {
     return next(state, nextInput(this.#session, this.#options.settings))
   }
 
-  /** Does one due action. Returns why the runner must stop, or null to continue. */
+  /** Does the next action. Returns why the runner must stop, or null to continue. */
   async #doNext(): Promise<Release | null> {
     const { owner, settings } = this.#options
     const { limits } = settings
@@ -167,7 +165,7 @@ export class ConversationRunner {
     if (isIdle(due)) return { type: 'idle' }
     this.#action = new Action(this.#action)
     const action = this.#action
-    const stopTimer = atDeadline(settings, session, () => action.abort('time'))
+    const stopTimer = atDeadline(settings, session, () => action.abort('time_limit'))
     try {
       // The log rejects this while another process has the lease.
       if (run && run.owner !== owner) await this.#claim((state) => claimEntry(this.#writer, state))
@@ -189,10 +187,10 @@ export class ConversationRunner {
     const { id, state } = this.#session
     switch (due.type) {
       case 'start_run':
-        return this.#claim((now) => queuedStartEntry(this.#writer, now, this.#due(now)))
+        return this.#claim((latest) => queuedStartEntry(this.#writer, latest, this.#due(latest)))
       case 'begin_step':
       case 'end_run':
-        return this.#append((now) => ({ events: eventsDue(id, now, this.#due(now)) }))
+        return this.#append((latest) => ({ events: eventsDue(id, latest, this.#due(latest)) }))
       case 'ask_model':
         this.#session.takeStep()
         return askModel(this.#scopeOf(due.run), due.step.messageId, this.#prompts)
@@ -223,7 +221,7 @@ export class ConversationRunner {
       signal: action.signal,
       // New for each action, so that work of an aborted action cannot keep slots from this one.
       slots: new Slots(settings.limits.parallelCalls),
-      append: (what) => this.#append(what, action),
+      append: (entry) => this.#append(entry, action),
       during: (work) => activity.during(work),
       stream(event) {
         if (action.reason) return undefined
@@ -241,11 +239,11 @@ export class ConversationRunner {
 
   /** Appends, and renews the lease with the append. */
   #append(
-    what: Entry | ((state: ConversationState) => Entry),
+    entry: Entry | ((state: ConversationState) => Entry),
     action = this.#action,
   ): Promise<void> {
-    if (typeof what !== 'function') return this.#write({ ...what, lease: 'keep' }, action)
-    return this.#write((state) => ({ ...what(state), lease: 'keep' }), action)
+    if (typeof entry !== 'function') return this.#write({ ...entry, lease: 'keep' }, action)
+    return this.#write((state) => ({ ...entry(state), lease: 'keep' }), action)
   }
 
   /**
@@ -253,13 +251,13 @@ export class ConversationRunner {
    *
    * @throws RunLostError if another process has the lease, or the action was aborted; any error of the log
    */
-  async #write(what: Entry | Decide, action: Action): Promise<void> {
+  async #write(entry: Entry | Decide, action: Action): Promise<void> {
     const session = this.#session
     try {
-      await session.append(what, () => action.mayAppend)
+      await session.append(entry, () => action.mayAppend)
     } catch (error) {
       if (isRejection(error) || error instanceof ForeignRunError) throw error
-      action.abort(isLoss(error) ? 'lost' : 'log', error)
+      action.abort(isLoss(error) ? 'lease_lost' : 'log_failed', error)
       throw error
     }
     if (this.#options.hasHandlers) await session.activity.during(() => session.handlersDone())
@@ -267,8 +265,8 @@ export class ConversationRunner {
 
   /** Logs the error that ends the run. */
   async #failRun(error: ByrefError): Promise<void> {
-    const failed = openRun(this.#session.state)?.runId ?? this.#runId
-    if (failed !== null) this.#options.onFailure(failed, error)
+    const runId = openRun(this.#session.state)?.runId ?? this.#runId
+    if (runId !== null) this.#options.onFailure(runId, error)
     await this.#append((state) => errorEntry(this.#writer, state, error))
   }
 
@@ -277,30 +275,25 @@ export class ConversationRunner {
     // Appends that were under way when the action was aborted finish first.
     if (reason) await this.#session.written()
     if (error instanceof LeaseHeldError) return await this.#afterHeld(error)
-    if (error instanceof ForeignRunError) return { type: 'failed', runId: this.#runId, error }
+    if (error instanceof ForeignRunError) return this.#failed(error)
     if (error instanceof ModelBusyError && !reason) return { type: 'later', ms: error.waitMs }
     if (reason === 'stopped') return { type: 'stopped' }
     // The state has changed: ask `next` again.
-    if (reason === 'lost' || reason === 'over' || reason === 'time') return null
+    if (reason === 'lease_lost' || reason === 'run_ended' || reason === 'time_limit') return null
     if (reason === 'stalled') return await this.#startOver()
     const failure = runFailure(
-      reason === 'handler' ? this.#action.error : (error ?? this.#action.error),
+      reason === 'handler_failed' ? this.#action.error : (error ?? this.#action.error),
     )
-    // Only this host may be affected, or only for a moment: another worker retries when the lease has expired.
-    const isAway = reason === 'log' || failure.code === 'storage_failed'
-    const gaveUp = (why: ByrefError): Release => ({
-      type: 'failed',
-      runId: this.#runId,
-      error: why,
-    })
-    if (this.#options.log.queue && isAway) return gaveUp(failure)
+    // The failure may be temporary, or limited to this host: another worker retries when the lease has expired.
+    const mayBeTemporary = reason === 'log_failed' || failure.code === 'storage_failed'
+    if (this.#options.log.queue && mayBeTemporary) return this.#failed(failure)
     this.#action = new Action(this.#action)
     try {
       await this.#failRun(failure)
       return null
-    } catch (second) {
-      if (reason !== 'log' && this.#action.reason === 'lost') return null
-      return gaveUp(reason === 'log' ? failure : runFailure(second))
+    } catch (appendError) {
+      if (reason !== 'log_failed' && this.#action.reason === 'lease_lost') return null
+      return this.#failed(reason === 'log_failed' ? failure : appendError)
     }
   }
 
@@ -320,13 +313,17 @@ export class ConversationRunner {
       await this.#claim((state) => claimEntry(this.#writer, state, { stalled: true }))
       return null
     } catch (error) {
-      return { type: 'failed', runId: this.#runId, error: runFailure(error) }
+      return this.#failed(error)
     }
   }
 
+  #failed(error: unknown): Release {
+    return { type: 'failed', runId: this.#runId, error: runFailure(error) }
+  }
+
   /**
-   * Releases the lease, then reads the log once more: other processes leave what they appended meanwhile to the
-   * owner of the lease. False if the log could not be read, so that the caller must retry.
+   * Releases the lease, then reads the log once more: while this process had the lease, the others did not act on what
+   * they appended. False if the log could not be read, so that the caller must retry.
    */
   async #releaseLease(): Promise<boolean> {
     const { lease } = this.#session
@@ -349,7 +346,7 @@ function isLoss(error: unknown): boolean {
   )
 }
 
-function stuck(conversation: string): ByrefError {
+function noProgressError(conversation: string): ByrefError {
   return new ByrefError(
     'run_failed',
     `The run in "${conversation}" makes no progress. This is a defect in byref: please report it with the exported conversation.`,
@@ -383,24 +380,24 @@ function atDeadline({ limits }: AgentSettings, session: Session, onTime: () => v
 /** Why an action was aborted. */
 export type ActionAbortReason =
   /** The run was ended, for example cancelled. */
-  | 'over'
+  | 'run_ended'
   /** Another process has taken the lease. */
-  | 'lost'
+  | 'lease_lost'
   /** This process stops working on the conversation. */
   | 'stopped'
   /** The run has reached its time limit. */
-  | 'time'
+  | 'time_limit'
   /** An event handler failed. */
-  | 'handler'
+  | 'handler_failed'
   /** The log failed. */
-  | 'log'
+  | 'log_failed'
   /** Nothing is being waited for, and yet nothing happens: see `Activity`. */
   | 'stalled'
 
 /** Abort reasons of signals. They are shared, because their stacks carry no information. */
-const OVER = new RunLostError({ continues: false })
-const MOVED = new RunLostError()
-const ENDING: readonly ActionAbortReason[] = ['over', 'time', 'handler']
+const RUN_ENDED = new RunLostError({ continues: false })
+const RUN_CONTINUES = new RunLostError()
+const ENDS_RUN: readonly ActionAbortReason[] = ['run_ended', 'time_limit', 'handler_failed']
 
 /** One due action while this process does it. Once it is closed, its remaining work can no longer append. */
 export class Action {
@@ -413,8 +410,8 @@ export class Action {
    * expensive.
    */
   constructor(before?: Action) {
-    const known = before && !before.signal.aborted ? before.#controller : null
-    this.#controller = known ?? new AbortController()
+    const reused = before && !before.signal.aborted ? before.#controller : null
+    this.#controller = reused ?? new AbortController()
   }
 
   get signal(): AbortSignal {
@@ -434,13 +431,13 @@ export class Action {
   /** Whether its work may append. Work that was done before the time limit or a failed handler is still logged. */
   get mayAppend(): boolean {
     if (this.#isClosed) return false
-    return this.reason === null || this.reason === 'time' || this.reason === 'handler'
+    return this.reason === null || this.reason === 'time_limit' || this.reason === 'handler_failed'
   }
 
   abort(reason: ActionAbortReason, error?: unknown): void {
     this.#aborted ??= { reason, error }
     if (this.signal.aborted) return
-    this.#controller.abort(error ?? (ENDING.includes(reason) ? OVER : MOVED))
+    this.#controller.abort(error ?? (ENDS_RUN.includes(reason) ? RUN_ENDED : RUN_CONTINUES))
   }
 
   close(): void {

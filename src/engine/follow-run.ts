@@ -37,12 +37,13 @@ export interface Run<Output = unknown> extends AsyncIterable<ConversationEvent> 
   cancel(): void
 }
 
-/** The run that is followed. */
+/** The run to follow. */
 export interface FollowedRun {
   /** The run's id. It may change until the run has started. */
   runId(): string
   /** The messages that wait for it. If they are deleted before it starts, it is cancelled. */
   messageIds?: readonly string[]
+  /** Whether an event that comes before the run's start, such as one of its new messages, belongs to it. */
   isIncoming?(event: ConversationEvent): boolean
 }
 
@@ -75,23 +76,24 @@ export class RunFollower {
 
   /** Starts to listen, for the run with this id and for the messages queued for it. */
   watch(session: Session, { runId, messageIds = [], isIncoming }: FollowedRun): void {
-    const isUnderWay = (): boolean => session.state.runs.at(-1)?.runId === runId()
-    const isDropped = (): boolean =>
+    const hasBegun = (): boolean => session.state.runs.at(-1)?.runId === runId()
+    const areAllDeleted = (): boolean =>
       !session.state.inbox.some(({ message }) => messageIds.includes(message.id))
     this.#unwatch = session.watch(({ event, position }: Foldable) => {
-      const keep = position !== undefined
+      const isKept = position !== undefined
       const isFirst = event.type === 'RUN_STARTED' && event.runId === runId()
-      if (!this.#hasStarted && !isFirst && isIncoming?.(event)) return this.events.push(event, keep)
-      this.#hasStarted ||= isFirst || isUnderWay()
+      if (!this.#hasStarted && !isFirst && isIncoming?.(event))
+        return this.events.push(event, isKept)
+      this.#hasStarted ||= isFirst || hasBegun()
       const isDeletion = event.type === 'MESSAGE_DELETED' && messageIds.includes(event.messageId)
-      if (!this.#hasStarted && isDeletion && isDropped()) {
+      if (!this.#hasStarted && isDeletion && areAllDeleted()) {
         this.endWith(session, cancelledRun(runId(), messageIds))
       }
       if (!this.#hasStarted) return
-      this.events.push(event, keep)
+      this.events.push(event, isKept)
       if (isRunEnd(event) && event.runId === runId()) this.#endSoon(session, event.runId)
     })
-    this.#hasStarted = isUnderWay()
+    this.#hasStarted = hasBegun()
   }
 
   /** Checks whether the run has ended. Call it if the run's id became known after `watch`. */
@@ -100,7 +102,7 @@ export class RunFollower {
     if (run && run.status !== 'running') this.#endSoon(session, runId)
   }
 
-  /** Reports a run that has ended before. */
+  /** Resolves `result` with a run that has ended already. */
   endWith(session: Pick<Session, 'id' | 'state'>, run: RunState): void {
     this.events.end()
     this.#finish()
@@ -161,7 +163,7 @@ function cancelledRun(runId: string, messageIds: readonly string[]): RunState {
 }
 
 function runOf({ state }: Session, runId: string): RunState | undefined {
-  return state.runs.findLast((one) => one.runId === runId)
+  return state.runs.findLast((run) => run.runId === runId)
 }
 
 function deletedError(conversation: string): ByrefError {
@@ -171,15 +173,15 @@ function deletedError(conversation: string): ByrefError {
   )
 }
 
-/** A queue of values that one side pushes and others iterate. It has no limit, so that a run never waits for others. */
+/** A queue for any number of readers. It has no limit, so that a run never waits for its readers. */
 export class EventQueue<T> implements AsyncIterable<T> {
   readonly #kept: T[] = []
   readonly #readers = new Set<Reader<T>>()
   #state: 'open' | 'ended' | { error: unknown } = 'open'
 
-  /** With `keep`, iterators that start later get the value too. Otherwise only current iterators get it. */
-  push(value: T, keep: boolean): void {
-    if (keep) this.#kept.push(value)
+  /** Adds a value. If `isKept`, iterators that start later get it too. Otherwise, only current iterators get it. */
+  push(value: T, isKept: boolean): void {
+    if (isKept) this.#kept.push(value)
     for (const reader of this.#readers) {
       reader.values.push(value)
       reader.wake()

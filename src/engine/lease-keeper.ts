@@ -15,7 +15,7 @@ export interface LeaseListener {
   onLost(): void
   /** An append of this process has taken the lease. */
   onTaken?(): void
-  /** The lease is ours, but for a whole lease nothing was appended and nothing was being waited for. */
+  /** We have the lease, but for a whole lease time the run appended nothing and waited for nothing. */
   onStalled(): void
 }
 
@@ -100,8 +100,8 @@ export class LeaseKeeper {
 }
 
 /**
- * Counts what a run waits for outside of byref: the model, tools, storage, handlers. If it waits for none of them and
- * appends nothing, the run has stalled, and the lease keeper reports it.
+ * Counts what a run waits for outside of byref: the model, tools, storage, handlers. If a run waits for none of them
+ * and appends nothing, it has stalled, and the lease keeper reports it.
  */
 export class Activity {
   #pending = 0

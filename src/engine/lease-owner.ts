@@ -4,7 +4,7 @@ const { createHash } = nodeBuiltin('node:crypto')
 const { readFileSync, readlinkSync } = nodeBuiltin('node:fs')
 const { hostname, networkInterfaces } = nodeBuiltin('node:os')
 
-/** Kept, because it takes system calls, and apps may create an agent for each request. */
+/** Cached, because it takes system calls, and apps may create an agent for each request. */
 let here: { host: string; machine: string } | undefined
 
 function thisMachine(): { host: string; machine: string } {

@@ -50,10 +50,10 @@ export const LIMITS: OptionTable<Limits> = {
 
 /** Limits with their defaults. */
 export function resolveLimits(limits: Limits = {}): ResolvedLimits {
-  const given = Object.fromEntries(
+  const defined = Object.fromEntries(
     Object.entries(limits).filter(([, value]) => value !== undefined),
   )
-  return { ...DEFAULTS, ...given }
+  return { ...DEFAULTS, ...defined }
 }
 
 /**

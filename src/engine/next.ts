@@ -25,7 +25,8 @@ import type { AgentSettings } from './run-settings.ts'
  * - `compact`: compact the prompt before the model is asked.
  * - `begin_step`: begin a step. `messages` were queued for it. `problem` says why the last answer must be corrected.
  * - `ask_model`: ask the model, in a step that has begun.
- * - `log_interrupted`: complete an answer that was interrupted after some of its calls were logged. It is never requested again.
+ * - `log_interrupted`: log the answer that was interrupted after some of its calls were logged. It is not requested
+ *   again.
  * - `run_calls`: run the calls of the last answer that are ready.
  * - `wait`: wait for people to answer about these calls. Nothing else is ready.
  * - `end_run`: end the run.
@@ -43,7 +44,7 @@ export type Next =
   | { type: 'end_run'; run: RunState; reason: FinishReason }
   | { type: 'fail_run'; run: RunState; code: ByrefErrorCode; message: string }
 
-/** What `next` needs beside the conversation's state. */
+/** What `next` needs in addition to the conversation's state. */
 export interface NextInput {
   limits: ResolvedLimits
   tools: ReadonlyMap<string, Tool>
@@ -59,12 +60,12 @@ export interface NextInput {
 
 /**
  * Returns the next action. It depends only on the state and on `input`, so every process with the same agent gets the
- * same answer: after a crash, after an approval three days later, on another host. Only `begunStep` is local: no process
- * continues a model call of another.
+ * same action: after a crash, after an approval three days later, on another host. Only `begunStep` is local, because a
+ * process cannot continue a model call of another process.
  */
 export function next(state: ConversationState, input: NextInput): Next {
   const run = openRun(state)
-  if (!run) return startOf(state.inbox)
+  if (!run) return startOrIdle(state.inbox)
   const step = run.steps.at(-1)
   if (!step) return beginOrEnd(state, run, input)
   const calls = callsOf(state, step)
@@ -78,25 +79,25 @@ export function next(state: ConversationState, input: NextInput): Next {
   const open = calls.filter(isOpen)
   if (open.length > 0) {
     const waiting = open.filter(({ status }) => status === 'waiting')
-    const canGoOn = waiting.length === 0 || graphOf(calls, input).ready().length > 0
+    const canContinue = waiting.length === 0 || graphOf(calls, input).ready().length > 0
     // This comes before the time limit, because waiting for people does not count.
-    if (!canGoOn) return { type: 'wait', run, calls: waiting }
+    if (!canContinue) return { type: 'wait', run, calls: waiting }
     if (isOverdue(run, input)) return { type: 'end_run', run, reason: 'time_limit' }
     return { type: 'run_calls', run, step }
   }
   const steering = state.inbox.some(({ deliver }) => deliver === 'next_step')
-  if (step.commandIds && !steering && isDoneWith(run, step.commandIds)) {
+  if (step.commandIds && !steering && hasOnlyCommands(run, step.commandIds)) {
     return { type: 'end_run', run, reason: 'done' }
   }
   if (calls.length > 0 || steering) return beginOrEnd(state, run, input)
-  const reason = reasonOf(step.finishReason)
+  const reason = runEndReason(step.finishReason)
   const problem = reason === 'done' ? outputProblem(state, run) : null
   return problem === null
     ? { type: 'end_run', run, reason }
     : retryOutput(state, run, input, problem)
 }
 
-/** Asks once more for an answer that does not fit the requested schema. The second time, the run fails. */
+/** Asks once more for an answer that fits the requested schema. If that answer does not fit either, the run fails. */
 function retryOutput(
   state: ConversationState,
   run: RunState,
@@ -128,7 +129,7 @@ export function isOpen({ status }: CallState): boolean {
   return status === 'planned' || status === 'waiting' || status === 'running'
 }
 
-/** Builds the graph of a complete answer from what the log has of its calls. */
+/** Builds the graph of a complete answer from the state of its calls in the log. */
 export function graphOf(
   calls: readonly CallState[],
   { tools, board }: Pick<NextInput, 'tools' | 'board'>,
@@ -146,34 +147,34 @@ export function graphOf(
   return graph
 }
 
-function startOf(inbox: readonly QueuedMessage[]): Next {
+function startOrIdle(inbox: readonly QueuedMessage[]): Next {
   const messages = firstQueued(inbox)
   const [first] = messages
   return first ? { type: 'start_run', runId: first.runId, messages } : { type: 'idle' }
 }
 
 /**
- * Returns the queued messages that the next run starts with: the first one, and those behind it, up to one that has a
- * run of its own.
+ * Returns the queued messages that the next run starts with: the first one and those after it, up to a message that
+ * starts a run of its own.
  */
 export function firstQueued(inbox: readonly QueuedMessage[]): readonly QueuedMessage[] {
   const [first] = inbox
-  const other = inbox.findIndex(({ runId }) => runId !== undefined && runId !== first?.runId)
-  return other === -1 ? inbox : inbox.slice(0, other)
+  const end = inbox.findIndex(({ runId }) => runId !== undefined && runId !== first?.runId)
+  return end === -1 ? inbox : inbox.slice(0, end)
 }
 
 /**
- * Maximum number of consecutive interrupted answers. More mean that the prompt crashes processes, or the provider
- * is always busy.
+ * Maximum number of consecutive interrupted answers. A longer series means that the prompt crashes processes, or that
+ * the provider is always busy.
  */
-const MAX_CUT_OFF = 100
+const MAX_INTERRUPTED = 100
 
 function beginOrEnd(state: ConversationState, run: RunState, input: NextInput): Next {
-  if (isAlwaysCutOff(run)) {
-    const message = `${MAX_CUT_OFF} consecutive answers of the model were interrupted, because the process ended or the provider was busy. Find the cause before you resume the run.`
+  if (isInterruptedTooOften(run)) {
+    const message = `${MAX_INTERRUPTED} consecutive answers of the model were interrupted, because the process ended or the provider was busy. Find the cause before you resume the run.`
     return { type: 'fail_run', run, code: 'interrupted', message }
   }
-  const limit = limitOf(run, input)
+  const limit = reachedLimit(run, input)
   if (limit) return { type: 'end_run', run, reason: limit }
   const reason = input.compaction?.(state) ?? null
   if (reason) return { type: 'compact', run, reason }
@@ -181,7 +182,7 @@ function beginOrEnd(state: ConversationState, run: RunState, input: NextInput): 
   return { type: 'begin_step', run, messages }
 }
 
-function limitOf(run: RunState, input: NextInput): FinishReason | null {
+function reachedLimit(run: RunState, input: NextInput): FinishReason | null {
   const { limits } = input
   if (run.steps.length >= limits.steps && answersOf(run) >= limits.steps) return 'step_limit'
   if (tokensOf(run.usage) >= limits.tokens) return 'token_limit'
@@ -191,21 +192,21 @@ function limitOf(run: RunState, input: NextInput): FinishReason | null {
 
 /** Counts the answers. An interrupted answer is requested again and does not count. */
 function answersOf({ steps }: RunState): number {
-  return steps.filter((step) => !isCutOff(step) && !step.commandIds).length
+  return steps.filter((step) => !isInterrupted(step) && !step.commandIds).length
 }
 
 /** Whether the run has no messages other than these commands. */
-function isDoneWith({ messageIds }: RunState, commandIds: readonly string[]): boolean {
+function hasOnlyCommands({ messageIds }: RunState, commandIds: readonly string[]): boolean {
   return messageIds.every((id) => commandIds.includes(id))
 }
 
 /** Whether too many consecutive answers were interrupted. */
-function isAlwaysCutOff({ steps }: RunState): boolean {
-  const whole = steps.findLastIndex((step) => !isCutOff(step))
-  return steps.length - 1 - whole >= MAX_CUT_OFF
+function isInterruptedTooOften({ steps }: RunState): boolean {
+  const lastComplete = steps.findLastIndex((step) => !isInterrupted(step))
+  return steps.length - 1 - lastComplete >= MAX_INTERRUPTED
 }
 
-function isCutOff({ finishedAt }: StepState): boolean {
+function isInterrupted({ finishedAt }: StepState): boolean {
   return finishedAt === undefined
 }
 
@@ -225,8 +226,8 @@ function tokensOf({ inputTokens, outputTokens }: TokenUsage): number {
   return (inputTokens ?? 0) + (outputTokens ?? 0)
 }
 
-/** The reason a run ends with when the answer has no calls. */
-function reasonOf(finishReason: string | undefined): FinishReason {
+/** Returns why a run ends after an answer without calls. */
+function runEndReason(finishReason: string | undefined): FinishReason {
   if (finishReason === 'length') return 'length'
   return finishReason === 'content-filter' ? 'content_filter' : 'done'
 }
@@ -240,8 +241,8 @@ interface Conversation {
 }
 
 /**
- * Checks that this agent can continue the open run: that it has the name of the run's agent, and the tools of its calls.
- * Only calls that have started or were approved need their tool, since the model may call a tool that no agent has.
+ * Checks that this agent can continue the open run: it must have the name of the run's agent, and the tools of its
+ * calls. Calls that have not started need no tool, because a model may call a tool that no agent has.
  *
  * @throws ForeignRunError `agent_not_found` or `tool_not_found`
  */

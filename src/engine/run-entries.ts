@@ -26,7 +26,7 @@ export interface RunWriter {
   settings: AgentSettings
 }
 
-/** What a run starts with. */
+/** The fields of a new run. */
 export interface RunBeginning {
   runId: string
   messages: readonly Message[]
@@ -61,11 +61,11 @@ export function startEntry(
     ...(ask === undefined ? {} : { ask }),
   }
   const commands = commandStep(runId, messages, settings.plugins)
-  return { events: [started, ...askedFor(ask), ...commands], debug }
+  return { events: [started, ...outputRequestOf(ask), ...commands], debug }
 }
 
-/** Returns the message that tells the model which schema its answer must fit. */
-function askedFor(ask: RunAsk | undefined): ConversationEvent[] {
+/** Returns the message that tells the model which schema its answer must fit. Empty if no output was requested. */
+function outputRequestOf(ask: RunAsk | undefined): ConversationEvent[] {
   if (!ask?.output) return []
   return [{ type: 'NEW_MESSAGE', payload: outputNotice(outputRequest(ask.output)) }]
 }
@@ -80,8 +80,8 @@ export function queuedStartEntry(writer: RunWriter, state: ConversationState, du
   return startEntry(writer, state, {
     runId: due.runId ?? newId(),
     messages: due.messages.map(({ message }) => message),
-    context: due.messages.find((one) => one.context !== undefined)?.context,
-    ask: due.messages.find((one) => one.ask !== undefined)?.ask,
+    context: due.messages.find((queued) => queued.context !== undefined)?.context,
+    ask: due.messages.find((queued) => queued.ask !== undefined)?.ask,
   })
 }
 
@@ -101,14 +101,14 @@ export function claimEntry(
   checkAgentFits({ id: conversation, state }, settings)
   const { name, debug } = snapshotSettings(state, settings)
   const trust = settings.trust ? { trust: settings.trust.mode } : {}
-  const why = stalled ? ({ reason: 'stalled' } as const) : {}
+  const reason = stalled ? ({ reason: 'stalled' } as const) : {}
   const claim = {
     threadId: conversation,
     runId: run.runId,
     owner,
     settings: name,
     ...trust,
-    ...why,
+    ...reason,
   }
   return { events: [{ type: 'RUN_CLAIMED', ...claim }], debug }
 }
@@ -126,7 +126,7 @@ export function errorEntry(
   return { events: [...replies, { type: 'RUN_ERROR', ...end }] }
 }
 
-/** Collects what `next` needs beside the conversation's state. */
+/** Collects what `next` needs in addition to the conversation's state. */
 export function nextInput(session: Session, { limits, tools }: AgentSettings): NextInput {
   const { board, prompts, begunStep } = session
   return {
@@ -140,8 +140,8 @@ export function nextInput(session: Session, { limits, tools }: AgentSettings): N
 }
 
 /**
- * Returns the events that must follow these if the next action is only an append: the start of the next step, or
- * the end of the run. The session appends them in the same transaction, which saves one transaction per step.
+ * Returns the events that follow these events if the next action is only an append: the start of the next step, or the
+ * end of the run. The session appends them in the same transaction, which saves one transaction per step.
  */
 export function followUp(
   session: Session,
@@ -156,7 +156,7 @@ export function followUp(
     runs: state.runs.slice(-1),
     messages: [],
     assets: [],
-    calls: ofLastStep(state),
+    calls: lastStepCalls(state),
   })
   for (const event of events) folding.apply({ event })
   const after = folding.state
@@ -223,7 +223,7 @@ function isCallOpen(state: ConversationState, events: readonly ConversationEvent
   return open.size > 0
 }
 
-function ofLastStep({ runs, calls }: ConversationState): ConversationState['calls'] {
+function lastStepCalls({ runs, calls }: ConversationState): ConversationState['calls'] {
   const found = Object.create(null) as Record<string, ConversationState['calls'][string]>
   for (const id of runs.at(-1)?.steps.at(-1)?.callIds ?? []) {
     const call = calls[id]

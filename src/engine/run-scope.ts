@@ -6,7 +6,7 @@ import type { Work } from '../policies/policy.ts'
 import type { AgentSettings } from './run-settings.ts'
 import type { Entry, Session } from './session.ts'
 
-/** What the code of one run works with: its session, its assets, its abort signal, and the way to append. */
+/** What the code of a run needs: its session, its assets, its abort signal, and functions to append and stream. */
 export interface RunScope {
   readonly session: Session
   readonly settings: AgentSettings
@@ -16,7 +16,7 @@ export interface RunScope {
   readonly context: unknown
   /** The assets of the run's namespace. */
   readonly assets: Assets
-  /** Aborted when this process must stop: the run ended, was taken over or timed out, or the agent was closed. */
+  /** Aborted when this process must stop: the run has ended, was taken over or timed out, or the agent was closed. */
   readonly signal: AbortSignal
   /** Limits how many tools run in parallel. */
   readonly slots: Slots
@@ -37,15 +37,15 @@ export interface RunScope {
 
 /** Describes an open run for policies. */
 export function workOf({ session, runId, namespace, signal }: RunScope): Work {
-  const run = session.state.runs.findLast((one) => one.runId === runId) as RunState
+  const run = session.state.runs.findLast((candidate) => candidate.runId === runId) as RunState
   return {
     conversation: session.id,
     namespace,
     run,
     signal,
     messages() {
-      const given = new Set(run.messageIds)
-      return session.state.messages.filter(({ id }) => given.has(id))
+      const inputIds = new Set(run.messageIds)
+      return session.state.messages.filter(({ id }) => inputIds.has(id))
     },
   }
 }

@@ -36,10 +36,10 @@ export interface AgentSettings {
   retry?: RetryOptions
   /**
    * Maximum time in milliseconds that a worker waits for a busy provider. After that, it releases the conversation and
-   * continues later. Absent: as long as `retry` says.
+   * continues later. Absent: `retry` decides how long.
    */
   patienceMs?: number
-  /** Returns the settings of a step that differ from these. Absent if the app does not choose them. */
+  /** Returns the settings that a step overrides. Absent if the app has no `prepareStep`. */
   prepareStep?: PrepareStep
   /** All policies, composed into one: approval, trust, time limits, retries, and the app's own. */
   policy: ComposedPolicy
@@ -53,7 +53,7 @@ export interface StepToPrepare extends StepWork {
   context: unknown
 }
 
-/** Settings for one step. What is absent stays as the agent has it. */
+/** Settings for one step. For an absent setting, the agent's own applies. */
 export interface StepSettings {
   /** The model to ask. */
   model?: LanguageModel

@@ -6,7 +6,7 @@ import { isData } from '../core/messages/data-block.ts'
 import type { Message } from '../core/messages/message.ts'
 import { createResults, type Results } from '../core/messages/results.ts'
 
-/** The board and the results of a conversation's messages. Both are empty at first. */
+/** The board and the results of a conversation's messages. */
 export class SessionValues {
   board: Board = boardOf([])
   results: Results = createResults()
@@ -33,7 +33,7 @@ export class SessionValues {
     if (isData(message) && !this.#ahead.delete(message.id)) tryOnBoard(this.board, message)
   }
 
-  /** Puts data on the board that is about to be appended. If any of it breaks its schema, throws and adds nothing. */
+  /** Puts data on the board before it is appended. If any of it breaks its schema, throws and adds none of it. */
   expect(events: readonly ConversationEvent[], before: readonly ConversationEvent[]): void {
     try {
       this.#put(events)
@@ -52,7 +52,7 @@ export class SessionValues {
     this.board = boardOf(this.#messages())
   }
 
-  /** Reads all messages again, because one was deleted: its values and everything merged with them must go. */
+  /** Reads all messages again after one was deleted, because its values may be merged with others. */
   readAgain(): void {
     this.#ahead.clear()
     this.#labels?.rewind()

@@ -26,8 +26,8 @@ export interface Entry {
   events: readonly ConversationEvent[]
   debug?: Readonly<Record<string, unknown>>
   /**
-   * For the writer that runs the conversation: `take` takes the lease. `keep` renews it, and rejects with RunLostError
-   * if this session does not run the conversation.
+   * Set by the process that runs the conversation. `take` takes the lease. `keep` renews it, and rejects with
+   * RunLostError if this session does not run the conversation.
    */
   lease?: 'take' | 'keep'
 }
@@ -61,16 +61,16 @@ export interface SessionOptions {
   onGone?(error: ByrefError): void
 }
 
-interface Waiting {
-  what: Entry | Decide
+interface PendingAppend {
+  entryOrDecide: Entry | Decide
   mayAppend?(): boolean
   resolve(records: readonly LogRecord[]): void
   reject(error: unknown): void
 }
 
-interface Decided {
+interface DecidedAppend {
   /** Null for events that `followUp` added. */
-  waiting: Waiting | null
+  pending: PendingAppend | null
   entry: Entry
 }
 
@@ -98,20 +98,20 @@ export class Session {
   readonly #fold: Fold
   readonly #values: SessionValues
   readonly #listeners = new Set<(event: Foldable) => void>()
-  readonly #queue: Waiting[] = []
+  readonly #queue: PendingAppend[] = []
   /** Resolves when the queue is empty; null if it is empty. */
   #writing: Promise<void> | null = null
   #notifying: Promise<void> = Promise.resolve()
   /** The step that an append of this session began, until `takeStep`. */
   #begunStep: string | null = null
   /** The highest position that the log has announced. */
-  #end = 0
+  #announced = 0
   #isReading = false
   #isClosed = false
   /** Set if the log has fewer records than this session. Then every append is rejected with this error. */
   #gone: ByrefError | null = null
   /** The difference between the log's clock and this process's monotonic clock, measured at the last append. */
-  #clock = { timestamp: '', ahead: Date.now() - performance.now() }
+  #clock = { timestamp: '', offset: Date.now() - performance.now() }
 
   /** Reads a conversation from its log. */
   static async open(options: SessionOptions): Promise<Session> {
@@ -160,7 +160,7 @@ export class Session {
     return open?.messageId === this.#begunStep ? this.#begunStep : null
   }
 
-  /** Marks that step as taken: its model is being asked. */
+  /** Clears `begunStep`, because the step's model is being asked. */
   takeStep(): void {
     this.#begunStep = null
   }
@@ -170,30 +170,30 @@ export class Session {
    * wrong.
    */
   now(): number {
-    return this.#clock.ahead + performance.now()
+    return this.#clock.offset + performance.now()
   }
 
   /**
    * Appends an entry, or the entry that a function decides on for the current state. If the log is ahead, the
    * function decides again. Appends of the same turn of the event loop share one transaction, and each sees the
-   * state with those before it. Data messages are first put on the board: if one breaks its schema, nothing of its
-   * entry is logged. Resolves to the records; empty if the function returned null.
+   * state after the ones before it. Data messages are first put on the board: if one breaks its schema, its whole
+   * entry is rejected. Resolves to the records; empty if the function returned null.
    *
    * @param mayAppend Called right before the write. False rejects the append with RunLostError. Default: always
    *   true.
    * @throws any error of the function; LeaseHeldError; RunLostError; ByrefError `log_failed`, or
    *   `conversation_not_found` if the conversation was deleted
    */
-  append(what: Entry | Decide, mayAppend?: () => boolean): Promise<readonly LogRecord[]> {
+  append(entryOrDecide: Entry | Decide, mayAppend?: () => boolean): Promise<readonly LogRecord[]> {
     const { promise, resolve, reject } = Promise.withResolvers<readonly LogRecord[]>()
-    this.#queue.push({ what, mayAppend, resolve, reject })
+    this.#queue.push({ entryOrDecide, mayAppend, resolve, reject })
     this.#writing ??= this.#writeAll()
     return promise
   }
 
   /**
-   * Appends something that is not allowed during a run (`conversation_busy`). The end of another process's run may not
-   * be known here yet, so the log is read again before the append is rejected.
+   * Appends an entry that is not allowed during a run (`conversation_busy`). A run of another process may have ended
+   * without this process knowing it yet, so the log is read again before the append is rejected.
    */
   async appendIdle(decide: Decide): Promise<void> {
     const { position } = this.state
@@ -215,15 +215,15 @@ export class Session {
   /** Sends an event that is not durable to all listeners, also in other processes. */
   stream(event: ConversationEvent): void {
     const { log, onStream } = this.#options
-    this.#take({ event })
+    this.#apply({ event })
     onStream?.(event)
     this.#notify({ event })
     log.stream?.(this.id, event)
   }
 
-  /** Takes an event that another process has streamed. */
+  /** Applies an event that another process has streamed. */
   receiveStreamed(event: ConversationEvent): void {
-    this.#take({ event })
+    this.#apply({ event })
   }
 
   /**
@@ -237,22 +237,22 @@ export class Session {
     }
   }
 
-  /** Takes records that the log has announced. */
+  /** Applies records that the log has announced. */
   receive(records: readonly LogRecord[]): void {
     for (const record of records) {
       if (record.position > this.state.position + 1) {
-        this.#end = Math.max(this.#end, record.position)
+        this.#announced = Math.max(this.#announced, record.position)
         if (!this.#isReading) inBackground('Reading a conversation', this.#readToEnd())
         return
       }
-      this.#take(record)
+      this.#apply(record)
     }
   }
 
   /** Reads the records that this session does not have yet. */
   async refresh(): Promise<void> {
     for await (const record of readAll(this.#options.log, this.id, this.state.position))
-      this.#take(record)
+      this.#apply(record)
   }
 
   /** Resolves when the event handlers have handled all events so far. */
@@ -273,7 +273,7 @@ export class Session {
     this.#isClosed = true
   }
 
-  #take(event: Foldable): void {
+  #apply(event: Foldable): void {
     if (!this.#fold.apply(event)) return
     if (event.position !== undefined) this.labels?.apply(event)
     const { type } = event.event
@@ -286,13 +286,13 @@ export class Session {
   /** Reads until it has every record that the log has announced. Retries when reading fails. */
   async #readToEnd(): Promise<void> {
     this.#isReading = true
-    for (let pause = FIRST_PAUSE_MS; !this.#isClosed && this.state.position < this.#end; ) {
+    for (let pause = FIRST_PAUSE_MS; !this.#isClosed && this.state.position < this.#announced; ) {
       try {
         await this.refresh()
       } catch {
         // Try again after a pause. An append may bring the missing records before that.
       }
-      if (this.state.position < this.#end)
+      if (this.state.position < this.#announced)
         await sleep(Math.min(pause, MAX_PAUSE_MS), null, { ref: false })
       pause *= 2
     }
@@ -319,22 +319,22 @@ export class Session {
     }
   }
 
-  async #write(batch: readonly Waiting[]): Promise<void> {
-    for (let left = batch; ; ) {
-      const decided = this.#decideAll(left)
+  async #write(batch: readonly PendingAppend[]): Promise<void> {
+    for (let remaining = batch; ; ) {
+      const decided = this.#decideAll(remaining)
       if (decided.length === 0) return
       try {
         this.#settle(decided, await this.#appendAll(decided))
         return
       } catch (error) {
         this.#values.rewind()
-        const waiting = decided.flatMap((one) => one.waiting ?? [])
+        const pending = decided.flatMap((append) => append.pending ?? [])
         if (error instanceof LogConflictError) {
           this.receive(error.records)
-          left = waiting
-        } else if (waiting.length > 1 && storedNothing(error)) {
-          // Nothing was stored. Write them one by one, so that only the one at fault is rejected.
-          for (const one of waiting) await this.#write([one])
+          remaining = pending
+        } else if (pending.length > 1 && isRejected(error)) {
+          // Nothing was stored. Write the appends one by one, so that only the invalid one is rejected.
+          for (const append of pending) await this.#write([append])
           return
         } else {
           const reason = asLogError(error)
@@ -342,46 +342,46 @@ export class Session {
             this.#gone = reason
             this.#options.onGone?.(reason)
           }
-          for (const one of waiting) one.reject(reason)
+          for (const append of pending) append.reject(reason)
           return
         }
       }
     }
   }
 
-  #decideAll(batch: readonly Waiting[]): Decided[] {
-    const decided: Decided[] = []
+  #decideAll(batch: readonly PendingAppend[]): DecidedAppend[] {
+    const decided: DecidedAppend[] = []
     const events: ConversationEvent[] = []
     let ahead: Fold | null = null
-    for (const [i, waiting] of batch.entries()) {
-      if (typeof waiting.what === 'function' && events.length > 0) {
+    for (const [i, pending] of batch.entries()) {
+      if (typeof pending.entryOrDecide === 'function' && events.length > 0) {
         ahead = this.#foldAhead(ahead, events)
         if (!ahead) {
-          // The log will reject these events. The rest of the batch decides after that.
+          // The log will reject these events. The rest of the batch must decide after that.
           this.#queue.unshift(...batch.slice(i))
           break
         }
       }
       try {
-        const { what, mayAppend } = waiting
+        const { entryOrDecide: decide, mayAppend } = pending
         if (this.#gone) throw this.#gone
         if (mayAppend?.() === false) throw new RunLostError()
-        const entry = typeof what === 'function' ? what(ahead?.state ?? this.state) : what
+        const entry = typeof decide === 'function' ? decide(ahead?.state ?? this.state) : decide
         if (!entry || entry.events.length === 0) {
-          waiting.resolve([])
+          pending.resolve([])
           continue
         }
         if (entry.lease === 'keep' && !this.#runsAfter(events)) throw new RunLostError()
         this.#values.expect(entry.events, events)
-        decided.push({ waiting, entry })
+        decided.push({ pending, entry })
         events.push(...entry.events)
       } catch (error) {
-        waiting.reject(error)
+        pending.reject(error)
       }
     }
     if (!decided.some(({ entry }) => entry.lease)) return decided
-    const more = this.#followUp(events)
-    return more.length === 0 ? decided : [...decided, { waiting: null, entry: { events: more } }]
+    const next = this.#followUp(events)
+    return next.length === 0 ? decided : [...decided, { pending: null, entry: { events: next } }]
   }
 
   #followUp(events: readonly ConversationEvent[]): readonly ConversationEvent[] {
@@ -403,8 +403,8 @@ export class Session {
   }
 
   /** Returns the state with events that are not appended yet; null if an event is invalid. */
-  #foldAhead(known: Fold | null, events: readonly ConversationEvent[]): Fold | null {
-    const ahead = known ?? createFold(this.state)
+  #foldAhead(previous: Fold | null, events: readonly ConversationEvent[]): Fold | null {
+    const ahead = previous ?? createFold(this.state)
     const timestamp = new Date(this.now()).toISOString()
     try {
       for (const event of events.slice(ahead.state.position - this.state.position)) {
@@ -417,12 +417,12 @@ export class Session {
     }
   }
 
-  async #appendAll(decided: readonly Decided[]): Promise<readonly LogRecord[]> {
+  async #appendAll(decided: readonly DecidedAppend[]): Promise<readonly LogRecord[]> {
     const { log, owner, leaseMs } = this.#options
     const events = eventsOf(decided)
     const isLeased = decided.some(({ entry }) => entry.lease)
     // The lease ends with the run, unless a message is queued.
-    const ms = isLastWord(this.state, events) ? 0 : leaseMs
+    const ms = becomesIdle(this.state, events) ? 0 : leaseMs
     const records = await this.activity.during(() =>
       log.append(this.id, events, {
         after: this.state.position,
@@ -438,13 +438,13 @@ export class Session {
   #setClock(timestamp = this.#clock.timestamp): void {
     // Appends in the same millisecond do not need another measurement.
     if (timestamp === this.#clock.timestamp) return
-    this.#clock = { timestamp, ahead: Date.parse(timestamp) - performance.now() }
+    this.#clock = { timestamp, offset: Date.parse(timestamp) - performance.now() }
   }
 
-  #settle(decided: readonly Decided[], records: readonly LogRecord[]): void {
+  #settle(decided: readonly DecidedAppend[], records: readonly LogRecord[]): void {
     this.receive(records)
     let start = 0
-    for (const { waiting, entry } of decided) {
+    for (const { pending, entry } of decided) {
       const appended = records.slice(start, start + entry.events.length)
       start += entry.events.length
       for (const [i, record] of appended.entries()) {
@@ -453,7 +453,7 @@ export class Session {
         // Pass on the original ASSET_CREATED, which can read its bytes. The log's copy cannot.
         this.#notify(event.type === 'ASSET_CREATED' ? { ...record, event } : record)
       }
-      waiting?.resolve(appended)
+      pending?.resolve(appended)
     }
   }
 }
@@ -465,25 +465,25 @@ function allHaveAppended(): Promise<void> {
   })
 }
 
-function eventsOf(decided: readonly Decided[]): readonly ConversationEvent[] {
+function eventsOf(decided: readonly DecidedAppend[]): readonly ConversationEvent[] {
   const [first] = decided
   if (decided.length === 1 && first) return first.entry.events
   return decided.flatMap(({ entry }) => entry.events)
 }
 
-function debugOf(decided: readonly Decided[]): Record<string, unknown> | undefined {
-  const given = decided.flatMap(({ entry }) => entry.debug ?? [])
-  return given.length > 0 ? Object.assign({}, ...given) : undefined
+function debugOf(decided: readonly DecidedAppend[]): Record<string, unknown> | undefined {
+  const debug = decided.flatMap(({ entry }) => entry.debug ?? [])
+  return debug.length > 0 ? Object.assign({}, ...debug) : undefined
 }
 
 /** Whether these events end the run, and no message is queued. */
-function isLastWord({ inbox }: ConversationState, events: readonly ConversationEvent[]): boolean {
+function becomesIdle({ inbox }: ConversationState, events: readonly ConversationEvent[]): boolean {
   if (!isRunEnd(events.at(-1)) || inbox.length > 0) return false
   return !events.some((event) => event.type === 'NEW_MESSAGE' && event.deliver !== undefined)
 }
 
 /** Whether an error of the log means that it rejected an append and stored nothing. */
-function storedNothing(error: unknown): boolean {
+function isRejected(error: unknown): boolean {
   return (
     error instanceof LeaseHeldError ||
     error instanceof TypeError ||

@@ -41,10 +41,10 @@ export interface SessionsOptions {
 interface OpenConversation {
   opening: Promise<Session>
   session: Session | null
-  /** Those who wait for the end of a run in this process. */
+  /** The followers of its runs in this process. */
   followers: Set<RunFollower>
-  /** Makes the error for followers once the session has ended; null before. */
-  ended: (() => ByrefError) | null
+  /** Creates the error for followers. Null until the session has ended. */
+  endError: (() => ByrefError) | null
   /** Loaded when the first conversation is opened. */
   Runner: typeof ConversationRunner | null
   runner: ConversationRunner | null
@@ -76,7 +76,7 @@ export class Sessions {
   #unsubscribe: (() => void) | null = null
   #isClosed = false
   /** Number of runs since the last check for idle conversations. */
-  #untidy = 0
+  #runsSinceCheck = 0
 
   constructor(options: SessionsOptions) {
     this.#options = options
@@ -85,19 +85,19 @@ export class Sessions {
   /** Returns the session of a conversation, and opens it if necessary. */
   async get(conversation: string): Promise<Session> {
     if (this.#isClosed) throw new ByrefError('interrupted', 'The agent is closed')
-    const known = this.#opened.get(conversation)
-    if (known) {
+    const existing = this.#opened.get(conversation)
+    if (existing) {
       // Move it to the end: the map is in the order of last use.
       this.#opened.delete(conversation)
-      this.#opened.set(conversation, known)
-      return known.opening
+      this.#opened.set(conversation, existing)
+      return existing.opening
     }
     const { promise, resolve, reject } = Promise.withResolvers<Session>()
     const opened: OpenConversation = {
       opening: promise,
       session: null,
       followers: new Set(),
-      ended: null,
+      endError: null,
       Runner: null,
       runner: null,
       hasMissed: false,
@@ -127,7 +127,7 @@ export class Sessions {
   /** Adds a follower. It fails at once if the session has ended. */
   follow(session: Session, follower: RunFollower): void {
     const opened = this.#openedOf.get(session)
-    if (opened?.ended) follower.fail(opened.ended())
+    if (opened?.endError) follower.fail(opened.endError())
     else opened?.followers.add(follower)
   }
 
@@ -153,7 +153,7 @@ export class Sessions {
     if (this.#isClosed || !opened) return
     // This session was closed in the meantime. Only the session that is open now may run.
     if (this.#opened.get(session.id) !== opened) {
-      const again = this.get(session.id).then((opened) => this.wakeHere(opened))
+      const again = this.get(session.id).then((current) => this.wakeHere(current))
       inBackground(`Opening ${session.id} again`, again)
       return
     }
@@ -186,18 +186,18 @@ export class Sessions {
 
   /** Runs a conversation in this process until its runner stops. Resolves to the reason. */
   async advance(session: Session, { leave, signal, onTaken }: AdvanceOptions): Promise<Release> {
-    // The event that the caller knows of may not have arrived yet.
+    // The caller may know of an event that has not arrived here yet.
     await session.refresh()
     const opened = this.#openedOf.get(session)
     if (this.#isClosed || !opened || this.#opened.get(session.id) !== opened)
       return { type: 'stopped' }
-    const known = opened.runner?.wake() ? opened.runner : null
-    if (!known && isSubRun(session)) {
+    const active = opened.runner?.wake() ? opened.runner : null
+    if (!active && isSubRun(session)) {
       await cancelOrphan(this, session)
       return { type: 'idle' }
     }
-    if (known) onTaken?.()
-    const runner = known ?? this.#run(opened, session, onTaken)
+    if (active) onTaken?.()
+    const runner = active ?? this.#run(opened, session, onTaken)
     const leaveSoon = (): void => runner.leave()
     const stop = (): void => runner.stop()
     leave?.addEventListener('abort', leaveSoon, { once: true })
@@ -235,7 +235,7 @@ export class Sessions {
       if (opened.retry) clearTimeout(opened.retry)
       opened.runner?.stop()
       if (opened.runner) working.push(opened.runner.released)
-      end(opened, closedError)
+      endSession(opened, closedError)
     }
     await Promise.all(working)
   }
@@ -289,12 +289,12 @@ export class Sessions {
     if (this.#opened.get(conversation) === opened) this.#opened.delete(conversation)
     if (opened.retry) clearTimeout(opened.retry)
     opened.runner?.stop()
-    end(opened, error)
+    endSession(opened, error)
   }
 
   /**
-   * Continues with the records that the log has. It has fewer than the session where it was restored from a backup, or
-   * where a replica took over that had not received the last ones.
+   * Continues with the records that the log has. It has fewer than the session if it was restored from a backup, or if
+   * a replica took over before it had received the last records.
    */
   #reopen(conversation: string, opened: OpenConversation, error: ByrefError): void {
     const released = opened.runner?.released
@@ -345,11 +345,11 @@ export class Sessions {
         for (const follower of opened.followers) follower.fail(release.error)
       }
       if (release.type !== 'idle' || this.#isClosed) return
-      this.#tidy()
+      this.#closeIdle()
       const last = session.state.runs.at(-1)
       // A run that ended as `done` has a result for every call, so that no sub-agent can be running.
-      const isCutOff = last?.finishedAt !== undefined && last.reason !== 'done'
-      return isCutOff ? cancelSubRuns(this, session) : undefined
+      const endedEarly = last?.finishedAt !== undefined && last.reason !== 'done'
+      return endedEarly ? cancelSubRuns(this, session) : undefined
     })
     inBackground(`Running ${session.id}`, ended)
     return runner
@@ -372,18 +372,18 @@ export class Sessions {
   }
 
   /** Closes idle conversations, the least recently used first. */
-  #tidy(): void {
-    const all = this.#opened
-    if (all.size <= MAX_OPEN.conversations && ++this.#untidy < 100) return
-    this.#untidy = 0
+  #closeIdle(): void {
+    const opened = this.#opened
+    if (opened.size <= MAX_OPEN.conversations && ++this.#runsSinceCheck < 100) return
+    this.#runsSinceCheck = 0
     let records = 0
-    for (const { session } of all.values()) records += session?.state.position ?? 0
-    for (const [id, { session, runner, retry, followers }] of all) {
-      if (all.size <= MAX_OPEN.conversations && records <= MAX_OPEN.records) return
+    for (const { session } of opened.values()) records += session?.state.position ?? 0
+    for (const [id, { session, runner, retry, followers }] of opened) {
+      if (opened.size <= MAX_OPEN.conversations && records <= MAX_OPEN.records) return
       if (!session || runner || retry || followers.size > 0) continue
       records -= session.state.position
       session.close()
-      all.delete(id)
+      opened.delete(id)
     }
   }
 }
@@ -397,8 +397,8 @@ function loadEngine(): Promise<Engine> {
   return engine
 }
 
-function end(opened: OpenConversation, error: () => ByrefError): void {
-  opened.ended = error
+function endSession(opened: OpenConversation, error: () => ByrefError): void {
+  opened.endError = error
   opened.session?.close()
   for (const follower of opened.followers) follower.fail(error())
 }

@@ -30,7 +30,7 @@ export interface TakenJob extends DueConversation {
   readonly id: string
 }
 
-/** Which conversations to take. */
+/** Selects the conversations to take. */
 export interface TakeOptions {
   /** The names of agents; null for agents without a name. */
   agents: readonly (string | null)[]
@@ -291,7 +291,7 @@ async function withErrors<T>(run: () => Promise<T>): Promise<T> {
 }
 
 interface JobData {
-  /** JSON within JSON, because PostgreSQL's JSON cannot store every text that is a valid id. */
+  /** Encodes an id as JSON within JSON, because PostgreSQL's JSON cannot store every valid id. */
   due: string
 }
 

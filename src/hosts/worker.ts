@@ -21,14 +21,18 @@ import type { HostQueue, TakenJob } from './queue.ts'
 export interface WorkerOptions extends ServedAgents {
   /** The queue of the agents' log. */
   queue: HostQueue
-  /** Maximum number of conversations that this process advances at once. Most wait for models and tools. Default: 50. */
+  /**
+   * Maximum number of conversations that this process advances at once. Most wait for models and tools. Default: 50.
+   */
   concurrency?: number
   /**
    * Maximum number of conversations of one namespace, so that other namespaces get capacity. Default: three
    * quarters of `concurrency`.
    */
   perNamespace?: number
-  /** How long running steps may take to end after `stop`, in milliseconds, before they are aborted. Default: 10,000. */
+  /**
+   * Maximum time that running steps get to end after `stop`, in milliseconds. Then they are aborted. Default: 10,000.
+   */
   graceMs?: number
   /** Receives errors outside of runs, such as a lost database. Default: writes them to stderr, once a minute. */
   onError?(error: unknown): void
@@ -44,7 +48,7 @@ const OPTIONS: OptionTable<WorkerOptions> = {
 
 /** Advances the conversations in a queue. */
 export interface Worker {
-  /** The number of conversations that it advances now. */
+  /** The number of conversations that the worker is advancing. */
   readonly active: number
   /** Starts the worker. Rejects if the queue or the log cannot be opened. */
   start(): Promise<void>
@@ -162,12 +166,12 @@ class QueueWorker implements Worker {
     const agents = [...new Set([null, ...this.#agents.keys()])]
     const namespaces = new Set(this.#active.values()).size
     const fair = Math.max(1, Math.floor(concurrency / (namespaces + 1)))
-    for (const most of new Set([
+    for (const max of new Set([
       Math.min(this.#options.perNamespace, fair),
       this.#options.perNamespace,
     ])) {
       while (this.#active.size < concurrency && !this.#leaving.signal.aborted) {
-        const { crowded, room } = this.#crowd(most)
+        const { crowded, room } = this.#crowd(max)
         // All jobs may be of one namespace.
         const limit = Math.min(room, concurrency - this.#active.size)
         const jobs = await this.#queue.take({ agents, without: crowded, limit })
@@ -179,17 +183,17 @@ class QueueWorker implements Worker {
     }
   }
 
-  /** Returns the namespaces that have at least `most` conversations, and how many more any other namespace may have. */
-  #crowd(most: number): { crowded: string[]; room: number } {
+  /** Returns the namespaces that have at least `max` conversations, and how many more any other namespace may have. */
+  #crowd(max: number): { crowded: string[]; room: number } {
     const counts = new Map<string, number>()
     for (const namespace of this.#active.values()) {
       if (namespace !== null) counts.set(namespace, (counts.get(namespace) ?? 0) + 1)
     }
     const crowded: string[] = []
-    let room = most
+    let room = max
     for (const [namespace, count] of counts) {
-      if (count >= most) crowded.push(namespace)
-      else room = Math.min(room, most - count)
+      if (count >= max) crowded.push(namespace)
+      else room = Math.min(room, max - count)
     }
     return { crowded, room }
   }
@@ -232,7 +236,8 @@ class QueueWorker implements Worker {
       leave: this.#leaving.signal,
       signal: this.#stopping.signal,
     })
-    // A job that is not finished returns to the queue: after a failure, and if this process stopped before it had the lease.
+    // A job that is not finished returns to the queue: after a failure, and if this process stopped before it had the
+    // lease.
     if (release.type === 'failed') throw release.error
     if (release.type !== 'stopped') done()
   }
@@ -303,8 +308,8 @@ async function rebuildQueue(log: ConversationLog, queue: HostQueue): Promise<voi
 }
 
 /**
- * Enqueues conversations whose owner is gone, a page at a time: nobody may be able to continue the first ones. Returns the
- * cursor of the next page.
+ * Enqueues conversations whose owner is gone, a page at a time: nobody may be able to continue the first ones. Returns
+ * the cursor of the next page.
  */
 async function enqueueAbandoned(
   log: ConversationLog,

@@ -21,10 +21,10 @@ import { dataInText } from './json-in-text.ts'
 
 const { isDeepStrictEqual } = nodeBuiltin('node:util')
 
-// What the tools of MCP and of other frameworks have in common: a JSON Schema, arguments in JSON, and neither `†` variables nor
-// instances.
+// What the tools of MCP and of other frameworks have in common: a JSON Schema, arguments in JSON, and neither `†`
+// variables nor instances.
 
-/** Arguments are JSON, and whoever made the tool validates them. */
+/** Arguments are JSON, and the tool's own framework validates them. */
 const CODEC = { bytes: 'base64', validate: false } as const
 
 const WITHOUT_ENGINE = { variables: false, outputPath: false, mappable: false } as const
@@ -52,9 +52,9 @@ export interface ResolveOptions extends Pick<Codec, 'bytes' | 'saveFile'> {
 }
 
 /**
- * Puts values in place of the references in a call's arguments: text, data, and bytes (default: as base64). In longer text
- * `<|asset://…|>` becomes text. Values are never scanned for more references. Returns the same object if there are no
- * references.
+ * Puts values in place of the references in a call's arguments: text, data, and bytes (default: as base64). In longer
+ * text `<|asset://…|>` becomes text. Values are never scanned for more references. Returns the same object if there are
+ * no references.
  *
  * @throws ByrefError of the reference that failed, or `invalid_arguments` for one that does not fit
  */
@@ -85,8 +85,8 @@ export function holdsReference(value: unknown): boolean {
 }
 
 /**
- * Returns a result with references in place of its bytes. A long result becomes one reference with a preview. Text that is
- * JSON is stored as data, so that its fields have names. Returns the same value if nothing changes.
+ * Returns a result with references in place of its bytes. A long result becomes one reference with a preview. Text that
+ * is JSON is stored as data, so that its fields have names. Returns the same value if nothing changes.
  */
 export async function resultByReference(
   result: unknown,
@@ -98,7 +98,7 @@ export async function resultByReference(
   return isDeepStrictEqual(value, data) ? result : value
 }
 
-/** Returns a function that wraps each tool once. It returns a tool that it has made unchanged. */
+/** Returns a function that wraps each tool once. It returns a wrapped tool unchanged. */
 export function onceEach<Tool extends object>(wrap: (tool: Tool) => Tool): (tool: Tool) => Tool {
   const known = new WeakMap<object, Tool>()
   return (tool) => {
@@ -108,7 +108,7 @@ export function onceEach<Tool extends object>(wrap: (tool: Tool) => Tool): (tool
   }
 }
 
-/** Asks a rule for approval about the values of a call. If they cannot be read, nobody knows what it would do: a person decides. */
+/** Calls an approval rule with the values of a call. If they cannot be read, a person must decide. */
 export async function askAbout<Given, Answer>(
   values: Promise<Given>,
   rule: (values: Given) => Answer | Promise<Answer>,
@@ -151,8 +151,8 @@ export function assetToolSchema(tool: AssetTool): JsonSchema {
 }
 
 /**
- * Runs a tool of assets with the values of the references in its arguments. It reads text and documents as text, unless the
- * call asks for another format.
+ * Runs a tool of assets with the values of the references in its arguments. It reads text and documents as text, unless
+ * the call asks for another format.
  */
 export async function runAssetTool(
   tool: AssetTool,

@@ -17,9 +17,9 @@ export interface ReferenceOptions extends AgentAssetsOptions {
   editing?: boolean
 }
 
-/** What every `byReference` returns. */
+/** The part that all `byReference` functions return. */
 export interface References<Self> {
-  /** Returns the same object for another namespace, which has separate assets. Use one for each user. */
+  /** Returns the same object for another namespace, which has separate assets. Use one namespace for each user. */
   scoped(namespace: string | null): Self
   /** The assets in which files and long results are stored. You can also save and read your own assets here. */
   readonly assets: Assets

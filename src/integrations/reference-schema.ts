@@ -33,7 +33,7 @@ export function referenceSchema(id: string, schema: ToolSchema, isShown: boolean
   })
 }
 
-/** Returns the JSON Schema of a schema. Types that it cannot express take any value. */
+/** Returns the JSON Schema of a schema. Types that it cannot express accept any value. */
 export function openJsonSchema(schema: ToolSchema | undefined): JsonSchema {
   const libraryOptions = { unrepresentable: 'any' }
   // A copy without zod's marks, which would make it look like a schema of a library.

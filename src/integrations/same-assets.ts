@@ -8,8 +8,9 @@ import { ByrefError } from '../core/errors.ts'
 import { OFFLOADED_TYPE } from '../core/messages/offloaded.ts'
 
 /**
- * Assets that save equal bytes, and equal long results, as one asset. An application sends the same results again with every
- * request, and the model must find them under the names that it knows. A stream or a Blob is a new asset each time.
+ * Assets that save equal bytes, and equal long results, as one asset. An application sends the same results again with
+ * every request, and the model must find them under the names that it knows. A stream or a Blob is a new asset each
+ * time.
  */
 export function sameAssets(assets: Assets): Assets {
   return withIds(assets, new Map())
@@ -40,13 +41,13 @@ function withIds(assets: Assets, saving: Map<string, Promise<AssetInfo>>): Asset
     scoped: (scope) => withIds(assets.scoped(scope), saving),
     save(body, mime, options) {
       if (!(body instanceof Uint8Array)) return assets.save(body, mime, options)
-      // A copy: the caller may change the bytes before they are saved.
+      // A copy, because the caller may change the bytes before they are saved.
       const bytes = options?.owned ? plain(body) : copyBytes(body)
       const assetId = idOf([digestOf(bytes), mime ?? null, options?.name ?? null])
       return once(assetId, () => assets.save(bytes, mime, { ...options, assetId, owned: true }))
     },
     async saveAsset(asset, options) {
-      // Other structured assets may hold values that JSON cannot tell apart.
+      // Other structured assets may contain values that JSON cannot distinguish.
       if (asset.asset_type !== OFFLOADED_TYPE) return assets.saveAsset(asset, options)
       const encoded = await encodeAsset(asset, assets.config.limits.depth)
       const { body, name, attributes } = encoded

@@ -60,7 +60,7 @@ export function checkId(id: unknown): string {
   return checkName('id of a conversation', id)
 }
 
-/** Returns an id as it is, and '' for one that no conversation can have: databases change or reject its characters. */
+/** Returns the id, or '' if no conversation can have it, because databases would change or reject its characters. */
 export function possibleId(id: string): string {
   return isName(id) ? id : ''
 }
@@ -118,7 +118,7 @@ export interface ListPlace {
   key: number
 }
 
-/** Returns a page of at most `limit` items. One more row was read, to see whether another page follows. */
+/** Returns a page of at most `limit` items. `rows` has one more if another page follows. */
 export function pageOf<Row extends ListPlace, Item>(
   rows: readonly Row[],
   limit: number,

@@ -56,7 +56,7 @@ export class ConversationLabels {
     return this.messages.has(id) ? wholeOf(this.values.message(id)) : null
   }
 
-  /** Returns the label of what a person is or was asked to approve. */
+  /** Returns the label of a call's approval request. */
   approval(callId: string): Label {
     const context = this.values.contextOf(callId)
     return joinAll([context, this.#approvals.get(callId) ?? context])

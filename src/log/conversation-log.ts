@@ -20,7 +20,7 @@ export interface ConversationSummary {
   id: string
   /** Null for a conversation in no namespace. */
   namespace: string | null
-  /** The title it was given, else the first line of its first chat message; null without one. */
+  /** The title that it was given, or else the first line of its first chat message. Null if there is neither. */
   title: string | null
   createdAt: string
   updatedAt: string
@@ -33,47 +33,50 @@ export interface ConversationSummary {
   openRun: string | null
   /** Number of messages that wait for a run or a step. */
   queued: number
-  /** The name of the agent that ran last, or that a message waits for; null without one, and for an agent without a name. */
+  /**
+   * The name of the agent that ran last, or that a message waits for. Null before the first run, and for an agent
+   * without a name.
+   */
   agent: string | null
   /** Null for a conversation that is not a branch of another. */
   branch: Branch | null
   /**
-   * The owner of its lease, and the remaining milliseconds by the clock of the log. They are 0 or less for an expired
-   * lease. Null without a lease.
+   * The owner of its lease, and the remaining milliseconds by the log's clock: 0 or less if the lease has expired. Null
+   * without a lease.
    */
   lease: { owner: string; expiresIn: number } | null
-  /** The damage that the conversation was set aside for, or null. */
+  /** Why the conversation was set aside. Null if it was not. */
   damage: Damage | null
 }
 
-/** A stored record, sound or damaged. */
+/** A stored record, intact or damaged. */
 export interface StoredRecord {
   position: number
   /** Milliseconds since 1970. */
   at: number
-  /** JSON, if it is sound. */
+  /** JSON, if it is not damaged. */
   event: string
-  /** What is wrong with it; null for a right checksum. */
+  /** What is wrong with the record. Null if its checksum is right. */
   problem: string | null
 }
 
 /** Finds and repairs damaged conversations. */
 export interface LogUpkeep {
   /**
-   * Sets a conversation aside; null restores it. A conversation that is set aside is never due, and lists show its damage. Its
-   * content stays unchanged.
+   * Sets a conversation aside; null restores it. A conversation that is set aside is never due, and lists show its
+   * damage. Its content stays unchanged.
    */
   setAside(conversation: string, damage: Damage | null): Promise<void>
   /** Returns the stored records after a position. */
   stored(conversation: string, options: Required<ReadOptions>): Promise<StoredRecord[]>
   /**
-   * Removes all records after a position, and damaged debug data. The conversation is created again from the remaining records,
-   * without a lease, and is no longer set aside. Returns how many records it removed.
+   * Removes all records after a position, and damaged debug data. The conversation is created again from the remaining
+   * records, without a lease, and is no longer set aside. Resolves to the number of removed records.
    *
-   * @throws DamagedError where a remaining record is damaged; then nothing changes
+   * @throws DamagedError if a remaining record is damaged; then nothing changes
    */
   cut(conversation: string, after: number): Promise<number>
-  /** Problems of the storage as a whole, in its own words; absent if the storage checks itself. */
+  /** Returns the problems that the database reports about the whole storage. Absent if the storage checks itself. */
   check?(): Promise<readonly string[]>
 }
 
@@ -81,21 +84,21 @@ export interface LogUpkeep {
 export interface AppendOptions {
   /**
    * The last position that the writer knows, 0 for a new conversation. If the log is ahead, nothing is appended, and
-   * {@link LogConflictError} contains the missed records. Without it, the events are appended at the end.
+   * {@link LogConflictError} contains the missed records. Absent: the events are appended at the end.
    */
   after?: number
   /**
-   * The writer runs the conversation. While another owner's lease is valid, {@link LeaseHeldError} is thrown. Otherwise this
-   * owner gets the lease for `ms` milliseconds from now; `ms` 0 ends it.
+   * For a writer that runs the conversation. It gets the lease for `ms` milliseconds from now; `ms` 0 ends the lease.
+   * While another owner's lease is valid, the append is rejected with {@link LeaseHeldError}.
    */
   lease?: Lease
-  /** Debug data by message id: JSON, kept apart from the events and never part of them. */
+  /** Debug data by message id, as JSON. It is stored separately from the events. */
   debug?: Readonly<Record<string, unknown>>
 }
 
 /** A claim to run a conversation. */
 export interface Lease {
-  /** The id of the runner, unique over all processes. */
+  /** The id of the runner. It is unique across processes. */
   owner: string
   ms: number
 }
@@ -112,18 +115,21 @@ export interface ReadOptions {
 export interface ListOptions {
   /** Maximum number, up to 1,000. Default: 50. */
   limit?: number
-  /** `next` of the page before. */
+  /** The `next` of the previous page. */
   cursor?: string | null
   /**
-   * Only those that are due: with an open run, or with messages that wait for one. `abandoned`: of these, only those whose lease
-   * has expired, because its owner is gone.
+   * Only conversations that are due: with an open run, or with messages that wait for one. `abandoned`: of these, only
+   * those whose lease has expired, because its owner has stopped.
    */
   due?: boolean | 'abandoned'
-  /** Only those with this text in the title or in a chat message; letter case does not matter. */
+  /** Only conversations with this text in the title or in a chat message. Letter case does not matter. */
   search?: string
   /** Only this conversation and its branches. */
   branchesOf?: string
-  /** Conversations of all namespaces, not only of this log's: for resuming and sweeping. */
+  /**
+   * Whether to list the conversations of all namespaces, for resuming and sweeping. Default: only those of this log's
+   * namespace.
+   */
   allNamespaces?: boolean
 }
 
@@ -132,56 +138,57 @@ export interface LogChange {
   conversation: string
   namespace: string | null
   /**
-   * The appended records in order; empty if it was created, renamed or deleted, and for a subscriber that does not want
-   * them.
+   * The appended records, in order. Empty if the conversation was created, renamed or deleted, or if the subscriber
+   * does not want records.
    */
   records: readonly LogRecord[]
   /** The conversation was deleted. */
   deleted?: true
-  /** Events of another process that are not durable, see {@link ConversationLog.stream}; then there are no records. */
+  /** Events that another process has streamed with {@link ConversationLog.stream}. Then there are no records. */
   streamed?: readonly ConversationEvent[]
 }
 
 /** Options of a subscription. */
 export interface SubscribeOptions {
-  /** Changes of all namespaces, not only of this log's own. */
+  /** Whether to deliver changes of all namespaces. Default: only those of this log's namespace. */
   allNamespaces?: boolean
   /**
-   * Whether the subscriber needs the records of a conversation. If not, its changes come without records, which then need not
-   * be read. Called at each change. Default: all records.
+   * Whether the subscriber needs the records of a conversation. If not, changes come without records, so the log does
+   * not have to read them. Called at each change. Default: all records.
    */
   wants?(conversation: string, namespace: string | null): boolean
 }
 
-/** Runs a statement in the transaction of an append: `$1` stands for the first value, and rows are objects by column. */
+/**
+ * Runs a statement in the transaction of an append: `$1` stands for the first value, and rows are objects by column.
+ */
 export type TransactionQuery = (
   text: string,
   values: readonly unknown[],
 ) => Promise<{ rows: Record<string, unknown>[] }>
 
-/** A conversation that a runner must continue. */
+/** A conversation that must be continued. */
 export interface DueConversation {
   conversation: string
   namespace: string | null
-  /** The name of the agent that it waits for; null for an agent without a name. */
+  /** The name of the agent that must continue it. Null for an agent without a name. */
   agent: string | null
 }
 
-/** Names the conversations to advance. The log decides whether they are due, and what is due. */
+/** A queue of conversations to continue. The log decides whether a conversation is due, and what is due. */
 export interface ConversationQueue {
   /** Enqueues in the transaction that made the conversation due, unless it already waits in the queue. */
   enqueue(query: TransactionQuery, due: DueConversation): Promise<void>
 }
 
 /**
- * Stores conversations. Each is a sequence of durable events with dense positions: 1, 2, 3 and so on. The
- * events contain everything that a run needs to continue, and that a reader needs to see what happened. The log also
- * decides conflicts. Of two writers who know the same position, one appends, and the other gets the records that it missed. The
- * order of records of different conversations is not defined.
- * A log has one namespace and contains only its conversations; the same id in another namespace is another
- * conversation. Every method rejects after `close`, and with `log_failed` if the storage fails (`storage_full` for a
- * full disk). A rejected write may still have been stored: the next append finds out with `after`. No method blocks the
- * process while another process writes.
+ * Stores conversations. Each is a sequence of durable events with dense positions: 1, 2, 3 and so on. The events
+ * contain everything that a run needs to continue, and that a reader needs to see what happened. The log also decides
+ * conflicts. Of two writers who know the same position, one appends, and the other gets the records that it missed. The
+ * order of records of different conversations is not defined. A log has one namespace and contains only its
+ * conversations; the same id in another namespace is another conversation. Every method rejects after `close`, and with
+ * `log_failed` if the storage fails (`storage_full` for a full disk). A rejected write may still have been stored: the
+ * next append finds out with `after`. No method blocks the process while another process writes.
  */
 export interface ConversationLog {
   /** The namespace of this log; null for none. */
@@ -192,12 +199,12 @@ export interface ConversationLog {
    */
   readonly queue?: ConversationQueue
 
-  /** Returns the same log in another namespace, on the same storage. Closing one closes both. */
+  /** Returns a log of another namespace on the same storage. Closing one closes both. */
   scoped(namespace: string | null): ConversationLog
 
   /**
-   * Creates a conversation without events. `id` defaults to a new id. Creating an existing conversation changes nothing.
-   * Resolves to its id.
+   * Creates a conversation without events. `id` defaults to a new id. Creating an existing conversation changes
+   * nothing. Resolves to its id.
    *
    * @throws ByrefError `bad_request` for an id that is empty, longer than 200 characters, or contains control characters
    */
@@ -207,27 +214,28 @@ export interface ConversationLog {
   find(id: string): Promise<ConversationSummary | null>
 
   /**
-   * Conversations by pages, last changed first. A conversation that changes meanwhile moves to the front, and is missing on
-   * later pages. `next` is the cursor of the next page, null at the end.
+   * Lists conversations in pages, last changed first. A conversation that changes between two pages moves to the front,
+   * and is missing on later pages. `next` is the cursor of the next page; null on the last page.
    */
   list(
     options?: ListOptions,
   ): Promise<{ conversations: ConversationSummary[]; next: string | null }>
 
-  /** Runs by pages, newest first. `next` is the cursor of the next page, null at the end. */
+  /** Lists runs in pages, newest first. `next` is the cursor of the next page; null on the last page. */
   runs(options?: RunsOptions): Promise<{ runs: RunSummary[]; next: string | null }>
 
   /**
-   * Adds up what runs have used, oldest period first. Each run counts what it used itself: the run of a sub-agent counts
-   * for itself, and a run that a fork copied does not count again.
+   * Adds up the usage of runs, oldest period first. Each run counts only its own usage: a sub-agent's run counts
+   * separately, and a run that a fork copied does not count again.
    *
    * @throws ByrefError `bad_request` for an unknown time zone
    */
   costs(options?: CostsOptions): Promise<CostSum[]>
 
   /**
-   * Appends the events in order, all or none. If the conversation does not exist, it is created, unless `after` is above 0. When
-   * the promise resolves, the events are on disk, and a crash loses nothing. Concurrent appends never interleave.
+   * Appends the events in order, all or none. If the conversation does not exist, it is created, unless `after` is
+   * above 0. When the promise resolves, the events are on disk, and a crash loses nothing. Concurrent appends never
+   * interleave.
    *
    * @throws LogConflictError, LeaseHeldError; ByrefError `conversation_not_found` if `after` is not 0 and the
    *   conversation is shorter or deleted, `bad_request` for an event with a missing field or a wrong type; `TypeError` for an
@@ -240,13 +248,13 @@ export interface ConversationLog {
   ): Promise<LogRecord[]>
 
   /**
-   * Renews a lease without an event, also an expired one that no other owner has taken. `ms` 0 ends it. False, without any change,
-   * for a lease of another owner.
+   * Renews a lease without an event, also an expired one that no other owner has taken. `ms` 0 ends it. Resolves to
+   * false and changes nothing if another owner has the lease.
    */
   renew(conversation: string, lease: Lease): Promise<boolean>
 
   /**
-   * Returns the records after `after` in order; empty at the end and for an unknown conversation.
+   * Returns the records after `after`, in order. Empty at the end, and for an unknown conversation.
    *
    * @throws DamagedError for a damaged or missing record
    */
@@ -262,7 +270,8 @@ export interface ConversationLog {
   debug(conversation: string, messageId: string): Promise<unknown>
 
   /**
-   * Gives the conversation a title; null restores its own. Resolves to false for an unknown conversation.
+   * Gives the conversation a title; null restores the one from its first message. Resolves to false for an unknown
+   * conversation.
    *
    * @throws ByrefError `bad_request` for a title that is blank or longer than 200 characters
    */
@@ -272,17 +281,17 @@ export interface ConversationLog {
   delete(conversation: string): Promise<boolean>
 
   /**
-   * Returns the whole conversation as lines of JSON (docs/reference/conversation-log.md), each ended by `\n`: a header, then its
-   * records and debug data.
+   * Returns the whole conversation as lines of JSON (docs/reference/conversation-log.md), each ended by `\n`: a header,
+   * then its records and debug data.
    *
    * @throws ByrefError `conversation_not_found`
    */
   export(conversation: string): AsyncIterable<string>
 
   /**
-   * Creates a conversation from such lines, with `id` or the id in the header; a wrong line creates nothing. Another export has
-   * the same bytes, except for a changed `id`. Unknown events, and unknown fields of events, are kept; other unknown keys of a
-   * line are not. Resolves to its id.
+   * Creates a conversation from exported lines, with `id` or the id in the header. If a line is invalid, nothing is
+   * created. Exporting it again gives the same bytes, except for a changed `id`. Unknown events, and unknown fields of
+   * events, are kept; other unknown keys of a line are not. Resolves to the id.
    *
    * @throws ByrefError `conversation_exists`; `bad_request` with the line and the problem
    */
@@ -292,22 +301,22 @@ export interface ConversationLog {
   ): Promise<string>
 
   /**
-   * Calls `listener` with each later change of this namespace, in order for each conversation: changes of this log within the
-   * append, those of other processes within a second. A change of another process counts as later if it was stored after the
-   * next call of this log began; some changes from just before may come too. The listener must not throw. Returns the function
-   * that ends the subscription.
+   * Calls `listener` with each later change of this namespace, in order for each conversation: changes of this log
+   * within the append, those of other processes within a second. A change of another process is delivered if it was
+   * stored after the next call of this log began. Some changes from just before may be delivered, too. The listener
+   * must not throw. Returns the function that ends the subscription.
    */
   subscribe(listener: (change: LogChange) => void, options?: SubscribeOptions): () => void
 
-  /** Repairs damaged conversations; absent if that is not possible. */
+  /** Repairs damaged conversations. Absent if the log cannot do that. */
   readonly upkeep?: LogUpkeep
 
-  /** Enqueues a conversation, if there is a {@link queue} and it is due. */
+  /** Enqueues a conversation, if there is a {@link queue} and the conversation is due. */
   enqueue?(conversation: string): Promise<void>
 
   /**
-   * Sends an event that is not durable to the subscribers of other processes, in order, after the records that were appended
-   * before. Delivery is not guaranteed. Absent for a log of one process.
+   * Sends an event that is not durable to the subscribers of other processes, in order, after the records that were
+   * appended before. Delivery is not guaranteed. Absent if only one process can use the log.
    */
   stream?(conversation: string, event: ConversationEvent): void
 
@@ -315,7 +324,7 @@ export interface ConversationLog {
   close(): Promise<void>
 }
 
-/** The log is ahead of the writer: `records` are the missed records, in order, to the end of the log. */
+/** Thrown if the log is ahead of the writer. `records` are the missed records, in order, up to the end of the log. */
 export class LogConflictError extends ByrefError {
   readonly records: readonly LogRecord[]
 
@@ -328,7 +337,7 @@ export class LogConflictError extends ByrefError {
   }
 }
 
-/** Another owner has the lease of the conversation. */
+/** Thrown if another owner has the lease of the conversation. */
 export class LeaseHeldError extends ByrefError {
   readonly owner: string
   /** Milliseconds until the lease expires, unless it is renewed. */
@@ -391,7 +400,7 @@ export function existsError(conversation: string): ByrefError {
   )
 }
 
-/** Returns the key of something in a namespace, for maps. */
+/** Returns a key for maps, from a namespace and an id. */
 export function scopedKey(namespace: string | null, id: string): string {
   return `${namespace ?? ''}\n${id}`
 }

@@ -3,26 +3,26 @@ import { checkPage, type ListPlace, pageOf, parseCursor, possibleId } from './ch
 import type { ConversationSummary, ListOptions } from './conversation-log.ts'
 import { type ConversationRow, summaryOfRow } from './conversation-row.ts'
 
-/** Statements that both databases run differ in this. */
+/** The parts in which the statements of the two databases differ. */
 export interface SqlDialect {
-  /** Adds a value to those of the statement. Returns its placeholder. */
+  /** Adds a value of the statement. Returns its placeholder. */
   value(given: string | number): string
-  /** The function that finds a text in another. */
+  /** The SQL function that finds a text in another. */
   find: 'instr' | 'strpos'
-  /** What precedes the names of tables. */
+  /** The prefix of table names. */
   schema: '' | 'byref.'
-  /** Returns the time in milliseconds. */
+  /** Returns an SQL expression for the time in milliseconds. */
   now(): string
-  /** Makes a list of due conversations use their index. */
+  /** The clause that makes a query of due conversations use their index. */
   useDueIndex: 'INDEXED BY conversations_due' | ''
 }
 
-/** Reads the rows of a statement in the dialect of the database. */
+/** Runs a statement, in the dialect of the database, and returns its rows. */
 export type ReadRows = <Row extends object>(
   sqlOf: (dialect: SqlDialect) => string,
 ) => Promise<Row[]>
 
-/** A row of the conversations, and the time of the database. */
+/** A row of the table of conversations, with the database's time. */
 export interface TimedRow extends ConversationRow {
   now: number
 }
@@ -59,7 +59,7 @@ export function readConversations(
   })
 }
 
-/** Returns the page that options ask for. `read` reads one row more, to see whether another page follows. */
+/** Returns the page that the options ask for. `read` reads one more row, to find out whether another page follows. */
 export async function conversationsPage(
   { limit = 50, cursor }: ListOptions,
   read: (page: { after: ListPlace | null; size: number }) => Promise<TimedRow[]>,

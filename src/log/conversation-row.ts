@@ -37,7 +37,10 @@ export function stateColumns(state: ConversationState): [string, number, string 
   return [seal(JSON.stringify(state)), isDue(state) ? 1 : 0, branch && toPlain(branch.root)]
 }
 
-/** Decodes the column `state`. A damaged one counts as that of a new conversation, so that it does not break a list. */
+/**
+ * Decodes the column `state`. Returns the state of a new conversation for damaged text, so that one row does not break
+ * a list.
+ */
 export function stateOf({ state }: Pick<ConversationRow, 'state'>): ConversationState {
   const json = state && unseal(state)
   return json ? JSON.parse(json) : NEW_CONVERSATION
@@ -48,17 +51,19 @@ export function nameOf({ name }: Pick<ConversationRow, 'name'>): string | null {
   return name === null ? null : fromPlain(String(name))
 }
 
-/** Returns the title that the conversation was given, else its own; null without one. */
+/**
+ * Returns the title that the conversation was given, or else the one from its first message. Null if there is neither.
+ */
 export function titleOfRow(row: Pick<ConversationRow, 'name' | 'state'>): string | null {
   return nameOf(row) ?? stateOf(row).title
 }
 
-/** Returns the owner of the lease, and until when. */
+/** Returns the owner of the lease and its end. */
 export function leaseOf(row: ConversationRow): StoredLease | null {
   return row.lease_owner === null ? null : { owner: row.lease_owner, until: row.lease_until ?? 0 }
 }
 
-/** Returns the summary that a row holds, at a time in milliseconds since 1970. */
+/** Returns the summary of a row as of `now`, in milliseconds since 1970. */
 export function summaryOfRow(row: ConversationRow, now: number): ConversationSummary {
   const { id, created, updated, position } = row
   const namespace = row.namespace || null
@@ -77,7 +82,7 @@ function damageIn(stored: string): Damage {
   return { position: Number(position) || 0, reason: String(reason) }
 }
 
-/** Returns the JSON in a column. Null for none, and for damaged text, so that one row does not break a list. */
+/** Returns the JSON in a column. Null if it is empty, and for damaged text, so that one row does not break a list. */
 export function jsonIn(stored: string | null): unknown {
   try {
     return stored === null ? null : JSON.parse(stored)

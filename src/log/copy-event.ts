@@ -63,8 +63,8 @@ export interface SplitDebug {
 }
 
 /**
- * Replaces `metadata.debug` of a message by `has_debug_data`. Other events are returned unchanged. Empty debug data are dropped,
- * and so are those of a message without an id, because nobody could read them.
+ * Replaces `metadata.debug` of a message by `has_debug_data`. Other events are returned unchanged. Empty debug data are
+ * dropped. So are those of a message without an id, because they could not be read.
  */
 export function splitDebug(event: ConversationEvent): SplitDebug {
   const payload: unknown = event.type === 'NEW_MESSAGE' ? event.payload : null
@@ -84,7 +84,7 @@ function isEmpty(value: unknown): boolean {
   return value === null || value === undefined || value === ''
 }
 
-/** Returns the metadata with the same order of keys. */
+/** Returns the metadata with its keys in the same order. */
 function withoutDebug(
   metadata: Record<string, unknown>,
   hasDebug: boolean,
@@ -97,7 +97,7 @@ function withoutDebug(
   return rest
 }
 
-/** Debug data from a message's metadata, and those given separately from the events. */
+/** Joins the debug data in a message's metadata with those that were passed separately. */
 function joined(inMessage: unknown, given: unknown): unknown {
   return isPlainObject(inMessage) && isPlainObject(given) ? { ...inMessage, ...given } : given
 }

@@ -3,14 +3,14 @@ import type { TokenUsage } from '../core/events/events.ts'
 import { type CostSum, type CostsOptions, type StoredRun, usageOf } from './runs.ts'
 
 /**
- * Runs are grouped by quarters of an hour, in milliseconds, because every time zone begins its hours and days at one. So
- * databases need no time zones.
+ * Length of a slot in milliseconds: a quarter of an hour. Runs are grouped by slots, because in every time zone hours
+ * and days begin at one. So databases do not need time zones.
  */
 export const SLOT_MS = 900_000
 
-/** A part of the runs, of one slot and one group. */
+/** The sum of the runs of one slot and one group. */
 export interface CostPart {
-  /** The number of the slot since 1970; null if all runs are added up. */
+  /** The number of the slot since 1970. Null if all runs are added up. */
   slot: number | null
   name: string | null
   runs: number
@@ -41,7 +41,7 @@ export function partsOf(
   })
 }
 
-/** Returns whether tokens were used whose price is unknown. */
+/** Returns whether the usage has tokens without a known price. */
 export function isUnpriced({ inputTokens, outputTokens, cost }: TokenUsage): boolean {
   return cost === undefined && (inputTokens !== null || outputTokens !== null)
 }
@@ -117,7 +117,7 @@ function periods(
   return (slot) => {
     let name = known.get(slot)
     if (name === undefined) {
-      // The parts of the text are read by a pattern, because `formatToParts` takes four times as long.
+      // A pattern reads the parts of the text, because `formatToParts` takes four times as long.
       const text = format.format(slot * SLOT_MS)
       const [, month, day, year = '', hour, offset] = TEXT.exec(text) ?? []
       const date = `${year.padStart(4, '0')}-${month}-${day}`
@@ -132,7 +132,7 @@ function periods(
   }
 }
 
-/** Such as `01/31/2026, 14 GMT+01:00`. */
+/** Matches `01/31/2026, 14 GMT+01:00`. */
 const TEXT = /^(\d+)\/(\d+)\/(\d+)\D+(\d+)\D*GMT(.*)$/
 
 function formatIn(timeZone: string): Intl.DateTimeFormat {

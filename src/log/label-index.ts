@@ -9,7 +9,7 @@ interface Entry {
   key: string
   labels: ConversationLabels
   /** Whether the conversation was deleted while it was read. */
-  isGone: boolean
+  isDeleted: boolean
   /** Reads of one conversation run one after the other. */
   reading: Promise<void>
 }
@@ -17,11 +17,11 @@ interface Entry {
 /** Maximum number of conversations whose labels are cached. */
 const MAX_ENTRIES = 500
 
-/** The labels of the conversations of a log, in all its namespaces. It reads nothing before it is asked. */
+/** The labels of the conversations of a log, in all its namespaces. They are read when they are first asked for. */
 export class LabelIndex {
   readonly #entries = new Map<string, Entry>()
-  /** Those that are being read, also if they are no longer cached. */
-  readonly #open = new Set<Entry>()
+  /** Entries that are being read, even if they are no longer cached. */
+  readonly #beingRead = new Set<Entry>()
   /** The conversations that know an asset. */
   readonly #homes = new Map<string, Set<string>>()
   /** By namespace, the conversations that changed since their assets were read. */
@@ -46,14 +46,14 @@ export class LabelIndex {
     const key = scopedKey(log.namespace, conversation)
     const entry = this.#entries.get(key) ?? {
       key,
-      isGone: false,
+      isDeleted: false,
       labels: new ConversationLabels(),
       reading: Promise.resolve(),
     }
     setRecent(this.#entries, key, entry, MAX_ENTRIES)
     const reading = entry.reading.catch(() => {}).then(() => this.#read(entry, log, conversation))
     entry.reading = reading
-    // The next read ignores a failure of this one.
+    // A failure is reported below, and the next read ignores it.
     reading.catch(() => {})
     await reading
     return entry.labels
@@ -74,7 +74,7 @@ export class LabelIndex {
   /** Returns the conversations that know an asset. */
   async homes(log: ConversationLog, assetId: string): Promise<readonly string[]> {
     const { namespace } = log
-    // One after the other, so that each refresh sees what the one before it read.
+    // Refreshes run one after the other, so that each one sees what the previous one has read.
     const before = this.#refreshing.get(namespace) ?? Promise.resolve()
     const now = before.catch(() => {}).then(() => this.#refresh(log))
     this.#refreshing.set(namespace, now)
@@ -91,22 +91,22 @@ export class LabelIndex {
     }
     const deleted = scopedKey(namespace, conversation)
     this.#entries.delete(deleted)
-    for (const entry of this.#open) if (entry.key === deleted) entry.isGone = true
+    for (const entry of this.#beingRead) if (entry.key === deleted) entry.isDeleted = true
     this.#changed.get(namespace)?.delete(conversation)
   }
 
   async #read(entry: Entry, log: ConversationLog, conversation: string): Promise<void> {
-    this.#open.add(entry)
+    this.#beingRead.add(entry)
     try {
       for await (const record of readAll(log, conversation, entry.labels.position)) {
         entry.labels.apply(record)
-        if (record.event.type !== 'ASSET_CREATED' || entry.isGone) continue
+        if (record.event.type !== 'ASSET_CREATED' || entry.isDeleted) continue
         const key = scopedKey(log.namespace, record.event.payload.assetId)
         const known = this.#homes.get(key) ?? new Set()
         this.#homes.set(key, known.add(conversation))
       }
     } finally {
-      this.#open.delete(entry)
+      this.#beingRead.delete(entry)
     }
   }
 

@@ -6,7 +6,7 @@ export interface Audience extends SubscribeOptions {
   namespace: string | null
 }
 
-/** Returns a change of a conversation. Without more, nothing was appended. */
+/** Returns a change of a conversation. By default, it has no records. */
 export function changeOf({ namespace, id }: Place, change: Partial<LogChange> = {}): LogChange {
   return { conversation: id, namespace: namespace || null, records: [], ...change }
 }
@@ -21,27 +21,27 @@ interface Subscriber {
 
 /** The subscribers of one storage. */
 export class Listeners {
-  readonly #all = new Set<Subscriber>()
+  readonly #subscribers = new Set<Subscriber>()
   /** The change that is being delivered, and those that listeners caused meanwhile. */
   #waiting: LogChange[] = []
 
-  /** How many there are. */
+  /** The number of subscribers. */
   get size(): number {
-    return this.#all.size
+    return this.#subscribers.size
   }
 
-  /** Returns the function that removes the listener. */
+  /** Adds a listener. Returns the function that removes it. */
   add(listener: Listener, audience: Audience): () => void {
     const entry = { listener, audience }
-    this.#all.add(entry)
+    this.#subscribers.add(entry)
     return () => {
-      this.#all.delete(entry)
+      this.#subscribers.delete(entry)
     }
   }
 
   /**
-   * Calls every listener. A listener that throws does not affect the others. A change that a listener causes comes after this
-   * one for all of them.
+   * Calls every listener. A listener that throws does not affect the others. If a listener causes another change, all
+   * listeners get it after this one.
    */
   notify(change: LogChange): void {
     if (this.#waiting.push(change) > 1) return
@@ -51,7 +51,7 @@ export class Listeners {
 
   /** Returns whether any listener needs the records of a conversation. */
   wants(conversation: string, namespace: string | null): boolean {
-    for (const { audience } of this.#all) {
+    for (const { audience } of this.#subscribers) {
       if (isListening(audience, namespace) && isWanted(audience, conversation, namespace))
         return true
     }
@@ -60,10 +60,10 @@ export class Listeners {
 
   #deliver(change: LogChange): void {
     const { conversation, namespace } = change
-    // A copy: who subscribes now gets later changes.
-    for (const entry of [...this.#all]) {
+    // A copy, because a listener that is added during delivery must get only later changes.
+    for (const entry of [...this.#subscribers]) {
       const { listener, audience } = entry
-      if (!this.#all.has(entry) || !isListening(audience, namespace)) continue
+      if (!this.#subscribers.has(entry) || !isListening(audience, namespace)) continue
       const wanted = isWanted(audience, conversation, namespace)
       call(listener, wanted ? change : { ...change, records: [] })
     }
@@ -91,7 +91,7 @@ function call(listener: Listener, change: LogChange): void {
   }
 }
 
-/** Reports a bug of the subscriber. The change is stored. */
+/** Reports an error of a subscriber as an uncaught exception. The change is already stored. */
 function report(error: unknown): void {
   queueMicrotask(() => {
     throw error

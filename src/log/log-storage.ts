@@ -35,17 +35,17 @@ import type { Lines } from './read-lines.ts'
 import type { CostsOptions, RunsOptions } from './runs.ts'
 import type { StoredLease } from './summary.ts'
 
-/** What an append stores. The events are copies, so the caller cannot change them. */
-export interface Appendix extends LogEntry, Pick<AppendOptions, 'after' | 'lease'> {}
+/** The input of an append. The events are copies, so the caller cannot change them. */
+export interface AppendInput extends LogEntry, Pick<AppendOptions, 'after' | 'lease'> {}
 
 /** An append whose events are also JSON, for databases. */
-export interface TextAppendix extends Appendix {
+export interface TextAppendInput extends AppendInput {
   texts: readonly string[]
 }
 
 /**
- * Stores the conversations of all namespaces. {@link logOf} makes a log of it. Its methods do what the log's methods with the same
- * names do. Their arguments are valid, and all run inside `use`.
+ * Stores the conversations of all namespaces. {@link logOf} makes a log of it. Its methods do the same as the log's
+ * methods with these names. Their arguments have been checked, and all calls run inside `use`.
  */
 export interface LogStorage {
   readonly closed: boolean
@@ -56,7 +56,7 @@ export interface LogStorage {
   list(namespace: string, options: ListOptions): ReturnType<ConversationLog['list']>
   runs(namespace: string, options: RunsOptions): ReturnType<ConversationLog['runs']>
   costs(namespace: string, options: CostsOptions): ReturnType<ConversationLog['costs']>
-  append(place: Place, appendix: Appendix): Promise<LogRecord[]>
+  append(place: Place, input: AppendInput): Promise<LogRecord[]>
   renew(place: Place, lease: Lease): Promise<boolean>
   read(place: Place, page: Required<ReadOptions>): Promise<LogRecord[]>
   deleted(place: Place): Promise<readonly string[]>
@@ -65,7 +65,7 @@ export interface LogStorage {
   delete(place: Place): Promise<boolean>
   /** Returns the lines of a conversation; null for an unknown one. */
   export(place: Place): Promise<AsyncIterable<string> | null>
-  /** Imports lines to the place of the id in their header. */
+  /** Imports lines as a conversation at the place that `placeOf` returns for the id in their header. */
   import(lines: Lines, placeOf: (id: string) => Place): Promise<string>
   subscribe(listener: Listener, audience: Audience): () => void
   readonly upkeep?: StorageUpkeep
@@ -107,8 +107,8 @@ export function logOf(storage: LogStorage, namespace: string | null): Conversati
     costs: (options = {}) => use(() => storage.costs(space, options)),
     async append(id, events, options = {}) {
       const place = placeOf(checkId(id))
-      const appendix = appendixOf(events, options)
-      return use(() => storage.append(place, appendix))
+      const input = appendInput(events, options)
+      return use(() => storage.append(place, input))
     },
     async renew(id, { owner, ms }) {
       checkLease({ owner, ms })
@@ -150,11 +150,11 @@ export function logOf(storage: LogStorage, namespace: string | null): Conversati
   return checkMethods('log', log, LOG_METHODS)
 }
 
-/** Copies and checks what an append stores. @throws ByrefError `bad_request`; TypeError, see {@link logEntry} */
-function appendixOf(
+/** Copies and checks the input of an append. @throws ByrefError `bad_request`; TypeError, see {@link logEntry} */
+function appendInput(
   events: readonly ConversationEvent[],
   { after, lease, debug }: AppendOptions,
-): Appendix {
+): AppendInput {
   if (after !== undefined) checkPosition(after)
   if (lease) checkLease(lease)
   return { ...logEntry(events, debug), after, lease: lease && { ...lease } }
@@ -176,12 +176,12 @@ function upkeepOf(
 }
 
 /**
- * Throws if an append must be refused; `missed` reads the records after a position. `status` is null for a conversation that
- * does not exist.
+ * Throws if an append must be rejected; `missed` reads the records after a position. `status` is null for a
+ * conversation that does not exist.
  *
  * @throws LogConflictError, LeaseHeldError; ByrefError `conversation_not_found`
  */
-export function admit(
+export function checkAppend(
   conversation: string,
   status: { position: number; lease: StoredLease | null } | null,
   options: AppendOptions & { now: number; missed: (after: number) => LogRecord[] },
@@ -197,9 +197,9 @@ export function admit(
       `The conversation "${conversation}" has ${position} records, not ${after}: read it again`,
     )
   }
-  const held = status?.lease
-  if (lease && held && held.owner !== lease.owner && held.until > now) {
-    throw new LeaseHeldError(conversation, { owner: held.owner, expiresIn: held.until - now })
+  const current = status?.lease
+  if (lease && current && current.owner !== lease.owner && current.until > now) {
+    throw new LeaseHeldError(conversation, { owner: current.owner, expiresIn: current.until - now })
   }
 }
 

@@ -12,7 +12,7 @@ import type { Place } from './conversation-row.ts'
 import { recordsAfter } from './copy-event.ts'
 import { partsOf, sumCosts } from './cost-sums.ts'
 import { changeOf, Listeners } from './listeners.ts'
-import { admit, type LogStorage, leaseAfter, logOf } from './log-storage.ts'
+import { checkAppend, type LogStorage, leaseAfter, logOf } from './log-storage.ts'
 import { CHUNK, pause } from './pause.ts'
 import {
   debugLine,
@@ -46,8 +46,8 @@ import {
 } from './summary.ts'
 
 /**
- * Makes a log in memory, which ends with its process: for tests, scripts and agents that need no history. Readers share the
- * records: do not change them.
+ * Creates a log in memory, for tests, scripts and agents that need no history. It ends with the process. Readers share
+ * the records: do not change them.
  */
 export function createMemoryLog(): ConversationLog {
   return logOf(new MemoryStorage(), null)
@@ -98,7 +98,7 @@ class MemoryStorage implements LogStorage {
     const now = Date.now()
     const found = this.#find(place)
     const missed = (after: number): LogRecord[] => found?.records.slice(after) ?? []
-    admit(place.id, found ?? null, { ...options, now, missed })
+    checkAppend(place.id, found ?? null, { ...options, now, missed })
     const conversation = found ?? this.#put(place, newConversation(place, now))
     conversation.lease = leaseAfter(conversation.lease, options.lease, now)
     for (const [message, value] of debug) conversation.debug.set(message, value)
@@ -200,7 +200,7 @@ function addLine({ records, debug }: MemoryConversation, line: ImportedLine): vo
   records.push({ v: 1, position, timestamp: new Date(at).toISOString(), event })
 }
 
-/** Returns the lines of a conversation, in its state when the first line is read. */
+/** Returns the lines of a conversation as it was when the first line was read. */
 async function* exportLines(conversation: MemoryConversation): AsyncGenerator<string> {
   const { id, name: title, created, updated } = conversation
   const records = conversation.records.slice()
@@ -242,7 +242,7 @@ function listPage(
 interface MatchingRun {
   conversation: MemoryConversation
   run: StoredRun
-  /** Its place in the order in which runs started. */
+  /** The number of the run, in the order in which runs started. */
   key: number
 }
 
@@ -258,7 +258,7 @@ function matchingRuns(
     .filter(({ id }) => only === undefined || id === only)
     .flatMap((conversation) =>
       [...conversation.runs.values()].map((run, i) => {
-        return { conversation, run, key: conversation.key * MOST_RUNS + i }
+        return { conversation, run, key: conversation.key * MAX_RUNS + i }
       }),
     )
     .filter(({ run }) => matchesRun(run, filter, now))
@@ -281,8 +281,8 @@ function runPage(
   return { runs: items, next }
 }
 
-/** More than the runs of any conversation. */
-const MOST_RUNS = 1_000_000
+/** A limit that is larger than the number of runs of any conversation. */
+const MAX_RUNS = 1_000_000
 
 function isInFamily({ id, state }: MemoryConversation, root: string): boolean {
   return id === root || state.branch?.root === root
@@ -322,8 +322,8 @@ function store(
 }
 
 /**
- * Removes messages from lists and searches, and their debug data. Their records stay. Returns how many there were, and the title
- * that the remaining messages give.
+ * Removes messages from lists and searches, and their debug data. Their records stay. Returns the number of removed
+ * messages, and the title from the remaining messages.
  */
 function deleteMessages(
   conversation: MemoryConversation,
@@ -352,7 +352,7 @@ function titleIn({ records, deleted }: MemoryConversation): string | null {
 
 /** A conversation in memory. */
 interface MemoryConversation extends StoredSummary {
-  /** Grows with each conversation that is made. */
+  /** A number that grows with each new conversation. */
   key: number
   records: LogRecord[]
   /** By id, in the order in which they started. */

@@ -2,7 +2,7 @@ import { nodeBuiltin } from '../node-builtin.ts'
 
 const { setImmediate: nextTurn } = nodeBuiltin('node:timers/promises')
 
-/** How many records are processed before other work gets a turn. */
+/** Number of records that are processed before other work gets a turn. */
 export const CHUNK = 500
 
 /** Gives other work in this process a turn. */

@@ -38,10 +38,11 @@ const QUEUE = is.having<ConversationQueue>('a queue, made by createQueue', 'enqu
 const MAX_KNOWN = 10_000
 
 /**
- * Creates a log in a PostgreSQL database, for any number of processes on any number of machines. When a call resolves, its
- * changes are committed, and as durable as the server makes them. Leases use the server's clock. An append by a writer who knows the end of a conversation is
- * one statement, which holds no lock over the network. A lost connection rejects running calls with `log_failed`; the next
- * call gets another connection. The first use creates the tables. Several processes may do this at the same time.
+ * Creates a log in a PostgreSQL database, for any number of processes on any number of machines. When a call resolves,
+ * its changes are committed, and as durable as the server makes them. Leases use the server's clock. An append by a
+ * writer who knows the end of a conversation is one statement, which holds no lock over the network. A lost connection
+ * rejects running calls with `log_failed`; the next call gets another connection. The first use creates the tables.
+ * Several processes may do this at the same time.
  *
  * @throws ByrefError `config_invalid`. Every use rejects with `log_failed` if the database cannot be used
  */
@@ -94,7 +95,7 @@ class PostgresStorage implements LogStorage {
     return this.#database.closed
   }
 
-  /** Runs when the tables exist and the state before the first subscriber is known. */
+  /** Runs a call once the tables exist and the state before the first subscriber is known. */
   use<T>(run: () => Promise<T>): Promise<T> {
     return this.#database.use(async () => {
       await this.#changes.begun()
@@ -132,13 +133,13 @@ class PostgresStorage implements LogStorage {
     const queue = this.queue
     const database = this.#database
     const texts = given.events.map((event) => JSON.stringify(event))
-    const appendix = { ...given, texts }
+    const input = { ...given, texts }
     return this.#inTurn(place, async () => {
       const known = this.#takeKnown(place)
       const isKnown = known !== undefined && known.position === given.after
-      const atOnce = isKnown ? await appendAtOnce(database.query, known, { appendix, queue }) : null
+      const atOnce = isKnown ? await appendAtOnce(database.query, known, { input, queue }) : null
       const { records, known: now } =
-        atOnce ?? (await appendInTransaction(database, place, { appendix, queue }))
+        atOnce ?? (await appendInTransaction(database, place, { input, queue }))
       this.#remember(place, now)
       if (records.length > 0) {
         const { key, position } = now
@@ -205,7 +206,7 @@ class PostgresStorage implements LogStorage {
     })
   }
 
-  /** Runs what concerns one conversation one after the other, in the order of the calls. */
+  /** Runs the changes of one conversation one after the other, in the order of the calls. */
   async #inTurn<T>(place: Place, run: () => Promise<T>): Promise<T> {
     const key = placeKey(place)
     const before = this.#turns.get(key)
@@ -231,7 +232,7 @@ class PostgresStorage implements LogStorage {
     return known
   }
 
-  /** Makes a change that no record contains, in the conversation's turn, and publishes it. */
+  /** Makes a change without a record, such as a rename, and publishes it. Runs in the conversation's turn. */
   #changeWithNotice(
     place: Place,
     change: () => Promise<Notice | null>,
@@ -245,7 +246,7 @@ class PostgresStorage implements LogStorage {
     })
   }
 
-  /** Imports lines; with `replaces`, in place of the conversation that exists. */
+  /** Imports lines. With `replaces`, the import replaces the existing conversation. */
   async #import(
     lines: Lines,
     placeOf: (id: string) => Place,
@@ -268,7 +269,7 @@ class PostgresStorage implements LogStorage {
     return place.id
   }
 
-  /** Whether searches have an index. */
+  /** Whether the database has the trigram index for searches. */
   readonly #hasTrigrams = onceResolved(async () => {
     const { query, schema } = this.#database
     const index = `"${schema}".records_words`

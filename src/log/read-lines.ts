@@ -23,8 +23,8 @@ export type ImportedLine =
   | { type: 'debug'; message: string; json: string }
 
 /**
- * Reads and checks the lines of an export: a header, records with dense positions, debug data, one line per message, and
- * the end line.
+ * Reads and checks the lines of an export: a header, records with dense positions, debug data, one line per message,
+ * and the end line.
  *
  * @throws ByrefError `bad_request` with the number of the line and the problem
  */
@@ -52,7 +52,7 @@ export async function* readLines(
   )
 }
 
-/** Imported lines that become a conversation after the last line was accepted. */
+/** The data of an import, after its last line was accepted. */
 export interface Staged {
   key: number
   header: ExportHeader
@@ -66,9 +66,12 @@ export interface Staging<T> {
   key: number
   /** Stores some lines; the last call may have none. */
   store(piece: readonly ImportedLine[]): Promise<void>
-  /** Removes deleted messages that are stored. Returns how many there were, and the title of the remaining messages. */
+  /**
+   * Removes deleted messages that are stored. Returns the number of removed messages, and the title from the remaining
+   * ones.
+   */
   deleteMessages(ids: readonly string[]): Promise<{ deleted: number; title: string | null }>
-  /** Makes a conversation of the staged lines. */
+  /** Creates the conversation from the staged lines. */
   publish(staged: Staged): Promise<T>
   /** Removes the staged lines. */
   discard(): Promise<void>
@@ -82,7 +85,7 @@ export async function importStaged<T>(lines: Lines, staging: Staging<T>): Promis
   try {
     return await staging.publish(await stage(lines, staging))
   } catch (error) {
-    // Anything that cannot be removed now is removed later, as a leftover.
+    // If the lines cannot be removed now, they are removed later as leftovers.
     await staging.discard().catch(() => {})
     throw error
   }

@@ -17,14 +17,14 @@ export interface RecordRow {
   sum: number
 }
 
-/** Returns what is wrong with a row, without parsing its event; null for a right checksum. */
+/** Returns what is wrong with a row, without parsing its event. Null if its checksum is right. */
 function rowProblem({ position, at, event, sum }: RecordRow): string | null {
   // Damage may have changed the type of a column, too.
   const isSound = typeof event === 'string' && eventSum(position, event) + at === sum
   return isSound ? null : 'its checksum is wrong'
 }
 
-/** Returns a stored record, sound or damaged. */
+/** Returns a stored record, intact or damaged. */
 export function storedRecord(row: RecordRow): StoredRecord {
   const { position, at, event } = row
   return { position, at, event, problem: rowProblem(row) }
@@ -48,7 +48,7 @@ function recordOf(row: RecordRow, conversation: string): LogRecord {
   return { v: 1, position, timestamp: isoText(row.at), event: event as ConversationEvent }
 }
 
-/** Returns the record that a row holds; null for a damaged one. Reading the conversation reports the damage. */
+/** Returns the record in a row. Null if it is damaged, which reading the conversation reports. */
 export function soundRecord(row: RecordRow, conversation: string): LogRecord | null {
   try {
     return recordOf(row, conversation)
@@ -60,7 +60,7 @@ export function soundRecord(row: RecordRow, conversation: string): LogRecord | n
 
 let last = { at: 0, text: new Date(0).toISOString() }
 
-/** Caches the last time, because all records of an append have the same. */
+/** Caches the last time, because all records of an append have the same time. */
 function isoText(at: number): string {
   if (last.at !== at) last = { at, text: new Date(at).toISOString() }
   return last.text
@@ -89,7 +89,7 @@ export function recordsOf(
 }
 
 /**
- * Returns the event of a row, for lists and searches; null for a damaged one, so that it does not break a whole list.
+ * Returns the event of a row, for lists and searches. Null if it is damaged, so that one row does not break a list.
  */
 export function eventIn(json: unknown): ConversationEvent | null {
   try {
@@ -100,7 +100,7 @@ export function eventIn(json: unknown): ConversationEvent | null {
   }
 }
 
-/** Returns the line of an export that a row holds. @throws DamagedError */
+/** Returns the export line of a row. @throws DamagedError */
 function exportedLine(row: RecordRow, conversation: string, expected: number): string {
   const { position, at, event } = row
   const problem = position === expected ? rowProblem(row) : 'the record is missing'
@@ -108,7 +108,10 @@ function exportedLine(row: RecordRow, conversation: string, expected: number): s
   throw new DamagedError(conversation, { position: expected, reason: problem })
 }
 
-/** Debug data of a message, as JSON; `position` is the conversation's last. @throws DamagedError after that position */
+/**
+ * Returns the debug data of a message as JSON. `position` is the conversation's last position. @throws DamagedError
+ * after that position
+ */
 export function debugOf(
   sealed: string,
   { id, position, message }: { id: string; position: number; message: string },
@@ -136,7 +139,7 @@ export interface DebugRow {
 
 /**
  * Returns the lines of a conversation, read in pages, up to the position in its row. For a repair, `soundEnd` is the
- * last sound position: the lines end there, and damaged debug data are left out.
+ * last position before the damage: the lines end there, and damaged debug data are left out.
  *
  * @throws DamagedError
  */

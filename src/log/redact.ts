@@ -8,13 +8,13 @@ export const REDACTED = '[redacted]'
  * `authorization` or `cookie`, also in pairs such as `{ name: 'Authorization', value }`. In text it redacts everything
  * that looks like a key, a token, a private key or a URL with a password. It takes linear time, and returns the same
  * value if there is no secret.
- * It recognizes only common forms. Do not log values that nobody may ever read.
+ * It recognizes only common forms. Do not log values that must stay secret in any case.
  */
 export function redact(value: unknown): unknown {
   return redactJson(value, 'plain')
 }
 
-/** Text without what looks like a secret, as {@link redact}. */
+/** Returns a text without secrets. See {@link redact}. */
 export function redactText(text: string): string {
   if (clean.has(text)) return text
   let safe = text
@@ -26,12 +26,15 @@ export function redactText(text: string): string {
   return safe
 }
 
-/** A cache of texts without secrets, because keys and descriptions of tools are often repeated. */
+/** Caches texts without secrets, because keys and tool descriptions are often repeated. */
 const clean = new Set<string>()
 /** Maximum number of these texts, and of the characters of each. */
 const MAX_CLEAN = 1000
 
-/** `plain`: names and forms decide. `secret`: everything is secret. `schema`: describes a secret and may contain examples. */
+/**
+ * `plain`: names and forms decide. `secret`: everything is secret. `schema`: describes a secret and may contain
+ * examples.
+ */
 type Mode = 'plain' | 'secret' | 'schema'
 
 function redactJson(value: unknown, mode: Mode): unknown {
@@ -76,7 +79,9 @@ function modeOf(key: string, mode: Mode, isPair: boolean): Mode {
   return mode === 'schema' && EXAMPLES.has(key) ? 'secret' : mode
 }
 
-/** The properties of a JSON Schema: it describes a parameter named `password`, and contains no value. */
+/**
+ * Redacts the properties of a JSON Schema. A property named `password` describes a parameter, and contains no value.
+ */
 function redactProperties(properties: Record<string, unknown>): unknown {
   const safe: Record<string, unknown> = {}
   let changed = false
@@ -106,7 +111,7 @@ function isHeaderName(item: unknown): boolean {
   return typeof item === 'string' && item.length < 30 && HEADERS.has(item.toLowerCase())
 }
 
-/** A name that only secrets have: by one of its words, its last word, or words that belong together. */
+/** Matches names of secrets: by any of its words, by its last word, or by several words. */
 const NAMES =
   /(?:^| )(?:pass ?words?|pass|passwd|pwd|pass ?phrases?|pass ?codes?|secrets?|credentials?|authorization|cookies?|bearer|jwt|(?:api|access|account|private|secret|signing|encryption|auth|master|shared|storage|ssh|license) ?keys?|(?:access|refresh|auth|id|session|api|csrf|xsrf|bearer|security) ?tokens?|session ?id)(?: |$)|(?:^| )(?:token|auth)$/
 
@@ -122,7 +127,7 @@ function isSecretName(key: string): boolean {
   return is
 }
 
-/** `xApiKey`, `X-API-Key` and `x_api_key` as `x api key`. */
+/** Returns the words of a key: `x api key` for `xApiKey`, `X-API-Key` and `x_api_key`. */
 function wordsOf(key: string): string {
   return key
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')

@@ -30,8 +30,8 @@ export async function* removedRecords(
 }
 
 /**
- * Removes everything after the last sound record of a conversation. An open run then ends with an error, and so do queued
- * messages, because it is unknown what had been done. Returns how many records were removed.
+ * Removes everything after the last sound record of a conversation. Then ends an open run and queued messages with an
+ * error, because it is unknown what had been done. Returns the number of removed records.
  */
 export async function repairConversation(
   log: ConversationLog,

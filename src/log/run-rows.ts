@@ -26,8 +26,8 @@ import {
 } from './runs.ts'
 
 /**
- * A row of the table of runs in a database: the run as JSON with its checksum, and what statements look at. Names are encoded by
- * `toPlain`, and lists of names as lines of JSON.
+ * A row of the table of runs in a database: the run as JSON with its checksum, and the columns that statements use.
+ * Names are encoded by `toPlain`, and lists of names as lines of JSON.
  */
 interface RunRow extends Pick<StoredRun, 'run' | 'status' | 'agent' | 'error'>, Amounts {
   /** The database sets the times, so they are not those in `data`. */
@@ -60,7 +60,7 @@ export const RUN_COLUMNS: readonly (keyof RunRow)[] = [
   'data',
 ]
 
-/** What an append changes of a row that exists, for `ON CONFLICT … DO UPDATE SET`. */
+/** The columns that an append changes in an existing row, for `ON CONFLICT … DO UPDATE SET`. */
 export const RUN_CHANGES = RUN_COLUMNS.filter((name) => name !== 'run' && name !== 'started')
   .map((name) => `${name} = excluded.${name}`)
   .join(', ')
@@ -84,13 +84,13 @@ export function rowOfRun(stored: StoredRun): RunRow {
   }
 }
 
-/** Decodes a row of {@link rowOfRun}; empty for a damaged one, so that it does not break a list. */
+/** Decodes a row of {@link rowOfRun}. Empty if it is damaged, so that one row does not break a list. */
 function runOfRow({ data, started, finished }: RunRow): StoredRun[] {
   const json = unseal(data)
   return json === null ? [] : [{ ...JSON.parse(json), started, finished }]
 }
 
-/** One page of a list of runs. The namespace '' means none. */
+/** Returns one page of a list of runs. The namespace '' means none. */
 export async function listRuns(
   read: ReadRows,
   namespace: string,
@@ -106,7 +106,7 @@ export async function listRuns(
   return { runs: items.flat(), next }
 }
 
-/** Sums of what runs have used. The namespace '' means none. */
+/** Returns the sums of the usage of runs. The namespace '' means none. */
 export async function readCosts(
   read: ReadRows,
   namespace: string,
@@ -121,7 +121,7 @@ export async function readCosts(
   return sumCosts(costParts(whole, split, options), options)
 }
 
-/** Returns the statement that reads a page of runs, and one more to see whether another page follows. */
+/** Returns the statement that reads a page of runs and one more run, to find out whether another page follows. */
 function runsQuery(
   namespace: string,
   options: RunsOptions,

@@ -19,7 +19,7 @@ export interface RunSummary {
   /** For a sub-agent: the run whose call started this run. */
   parentRunId: string | null
   agent: string | null
-  /** The models, first that of the run and then those that `prepareStep` chose. */
+  /** The models: first the one of the run, then those that `prepareStep` chose. */
   models: readonly string[]
   startedAt: string
   finishedAt: string | null
@@ -28,7 +28,7 @@ export interface RunSummary {
   reason: FinishReason | null
   /** The error code of a failed run. */
   error: string | null
-  /** Those of an open run are up to date with its last answer. */
+  /** For an open run, as of its last answer. */
   steps: number
   calls: number
   /** Calls whose result is an error. A denied call does not count. */
@@ -70,7 +70,7 @@ export interface RunFilter {
 export interface RunsOptions extends RunFilter {
   /** Maximum number, up to 1,000. Default: 50. */
   limit?: number
-  /** `next` of the page before. */
+  /** The `next` of the previous page. */
   cursor?: string | null
 }
 
@@ -84,7 +84,7 @@ export interface CostsOptions extends RunFilter {
   group?: 'model' | 'agent'
 }
 
-/** What runs cost together. They count in the period in which they started. */
+/** The costs of runs together. A run counts in the period in which it started. */
 export interface CostSum {
   /** `2026-01`, `2026-01-31`, or the start of an hour: `2026-01-31T14:00:00+01:00`. Null without `by`. */
   period: string | null
@@ -117,9 +117,9 @@ export interface StoredRun {
   calls: number
   failedCalls: number
   tools: readonly string[]
-  /** The models, first that of the run; '' for an unknown one. */
+  /** The models, the one of the run first; '' for an unknown model. */
   models: readonly string[]
-  /** What was used of each model. */
+  /** The usage of each model. */
   usages: readonly TokenUsage[]
 }
 
@@ -139,9 +139,9 @@ export function runAfter(
     case 'STEP_STARTED':
       return { ...run, steps: run.steps + 1 }
     case 'STEP_FINISHED':
-      return used(run, event.usage, event.model)
+      return withUsage(run, event.usage, event.model)
     case 'TOOL_USAGE':
-      return event.usedBy === undefined ? used(run, event.usage) : run
+      return event.usedBy === undefined ? withUsage(run, event.usage) : run
     case 'TOOL_CALL_END': {
       const { name } = event.call
       const tools = run.tools.includes(name) ? run.tools : [...run.tools, name]
@@ -160,10 +160,10 @@ export function runAfter(
 }
 
 /**
- * Returns whether an open run is stored anew. The number of steps and calls alone is not worth it: they are stored with
- * the next answer.
+ * Returns whether the row of an open run must be updated. New steps and calls alone do not need an update: they are
+ * stored with the next answer.
  */
-export function isNews(before: StoredRun | null, now: StoredRun): boolean {
+export function needsUpdate(before: StoredRun | null, now: StoredRun): boolean {
   const { run, status, usages, tools, failedCalls } = now
   return (
     before?.run !== run ||
@@ -243,7 +243,7 @@ function isFailure({ payload }: ConversationEvent & { type: 'NEW_MESSAGE' }): bo
   return isPlainObject(error) && error.code !== 'approval_denied'
 }
 
-/** Returns a run that starts; null for a copied one. */
+/** Returns a new run. Null for a run that a fork copied. */
 function started(event: ConversationEvent & { type: 'RUN_STARTED' }, at: number): StoredRun | null {
   if (event.copiedFrom !== undefined) return null
   const { runId, parentRunId, agent, model } = event
@@ -265,7 +265,7 @@ function started(event: ConversationEvent & { type: 'RUN_STARTED' }, at: number)
   }
 }
 
-function used(run: StoredRun, usage: TokenUsage, model = run.models[0] ?? ''): StoredRun {
+function withUsage(run: StoredRun, usage: TokenUsage, model = run.models[0] ?? ''): StoredRun {
   const known = run.models.indexOf(model)
   if (known === -1) {
     const usages = [...run.usages, addUsage(UNUSED, usage)]

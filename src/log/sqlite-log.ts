@@ -50,8 +50,8 @@ export interface SqliteLogOptions {
 
 /**
  * Creates a log in one SQLite file, with Node's `node:sqlite`. When a call resolves, its changes are on disk (WAL,
- * `synchronous=FULL`). Concurrent appends share one sync. Several processes on one machine may use the file. Leases use the machine's clock. The
- * file and its folder are created if they are missing. A busy file is opened at its first use.
+ * `synchronous=FULL`). Concurrent appends share one sync. Several processes on one machine may use the file. Leases use
+ * the machine's clock. The file and its folder are created if they are missing. A busy file is opened at its first use.
  *
  * @param path A file's path, or `:memory:`.
  * @throws ByrefError `log_failed` for a file that cannot be opened, is not a database, or was written by a newer byref;
@@ -124,10 +124,10 @@ class SqliteStorage implements LogStorage {
   readonly costs: LogStorage['costs'] = (namespace, options) =>
     readCosts(rowReader(this.#connection), namespace, options)
 
-  readonly append: LogStorage['append'] = (place, appendix) => {
-    const texts = appendix.events.map((event) => JSON.stringify(event))
+  readonly append: LogStorage['append'] = (place, input) => {
+    const texts = input.events.map((event) => JSON.stringify(event))
     return this.#connection.write(
-      (sql) => sqliteAppend(sql, place, { ...appendix, texts }),
+      (sql) => sqliteAppend(sql, place, { ...input, texts }),
       (records) => {
         if (records.length > 0) this.#notify(place, { records })
       },
@@ -186,7 +186,7 @@ class SqliteStorage implements LogStorage {
     return this.#connection.read((sql) => findRow(sql, place))
   }
 
-  /** Reads from a conversation; resolves to `none` for an unknown conversation. */
+  /** Reads from a conversation. Resolves to `none` if it is unknown. */
   #read<T, None>(place: Place, none: None, work: ReadRow<T>): Promise<T | None> {
     return this.#connection.read((sql) => {
       const row = findRow(sql, place)
@@ -223,7 +223,7 @@ class SqliteStorage implements LogStorage {
   }
 }
 
-/** Renews or ends a lease, in a transaction; false for the lease of another owner. */
+/** Renews or ends a lease, in a transaction. False if another owner has the lease. */
 function renewLease(sql: Statements, place: Place, lease: Lease): boolean {
   const row = findRow(sql, place)
   if (row?.lease_owner !== lease.owner) return false
@@ -232,7 +232,10 @@ function renewLease(sql: Statements, place: Place, lease: Lease): boolean {
   return true
 }
 
-/** Renames a conversation in a transaction; a null title restores its own. Returns false for an unknown conversation. */
+/**
+ * Renames a conversation in a transaction. A null title restores the one from its first message. Returns false for an
+ * unknown conversation.
+ */
 function renameConversation(sql: Statements, place: Place, name: string | null): boolean {
   const row = findRow(sql, place)
   if (!row) return false

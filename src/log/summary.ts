@@ -2,7 +2,7 @@ import type { Damage } from '../core/errors.ts'
 import type { ConversationEvent } from '../core/events/events.ts'
 import { resultCall } from '../core/messages/results.ts'
 import type { Branch, ConversationStatus, ConversationSummary } from './conversation-log.ts'
-import { isNews, runAfter, type StoredRun } from './runs.ts'
+import { needsUpdate, runAfter, type StoredRun } from './runs.ts'
 
 /** The data about a conversation's events that a log stores, so that lists need not read the events. */
 export interface ConversationState {
@@ -17,7 +17,10 @@ export interface ConversationState {
   approvals: readonly string[]
   /** The last run failed. */
   failed: boolean
-  /** The name of the agent that ran last, or that a message waits for; null before there is one, and without a name. */
+  /**
+   * The name of the agent that ran last, or that a message waits for. Null before the first run, and for an agent
+   * without a name.
+   */
   agent: string | null
   branch: Branch | null
   /** The open run; null for a run that a fork copied. */
@@ -79,7 +82,7 @@ export function stateAfter(
   if (!state.run) return { state, runs }
   const status = state.approvals.length > 0 ? 'waiting' : 'running'
   if (state.run.status !== status) state.run = { ...state.run, status }
-  if (isNews(before.run, state.run)) runs.push(state.run)
+  if (needsUpdate(before.run, state.run)) runs.push(state.run)
   return { state, runs }
 }
 
@@ -185,7 +188,7 @@ function addMessage(
   if (answered !== null) state.approvals = without(state.approvals, [answered])
 }
 
-/** Returns the branch that an event or a row describes; null for none, and for damaged fields. */
+/** Returns the branch that an event or a row describes. Null if there is none, and for damaged fields. */
 export function branchIn({ root, from, at }: Record<string, unknown>): Branch | null {
   if (typeof root !== 'string' || typeof from !== 'string') return null
   return { root, from, at: typeof at === 'string' ? at : null }
@@ -214,7 +217,8 @@ function without(ids: readonly string[], removed: unknown): readonly string[] {
 }
 
 /**
- * Returns the text of a chat message: its content, or its text parts on lines; null for any other event. Never throws.
+ * Returns the text of a chat message: its content, or its text parts on separate lines. Null for any other event. Never
+ * throws.
  */
 export function chatText(event: ConversationEvent): string | null {
   if (event.type !== 'NEW_MESSAGE' || event.payload?.message_type !== 'chat') return null

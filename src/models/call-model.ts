@@ -23,7 +23,7 @@ export interface ModelCallRequest {
   signal: AbortSignal
   retry?: RetryOptions
   /**
-   * Maximum time between two parts of the answer, in milliseconds, counted from the request. Default 600,000.
+   * Maximum time to wait for the first part of the answer, and between two parts, in milliseconds. Default 600,000.
    */
   silenceMs?: number
   /**
@@ -51,7 +51,7 @@ export async function callModel(request: ModelCallRequest): Promise<void> {
   const { model, signal, onPart, patienceMs } = request
   const { maxRetries = 2, retryDelayMs = 500 } = request.retry ?? {}
   for (let tries = 0; ; tries++) {
-    await leaveAlone(request, tries)
+    await waitWhileBusy(request, tries)
     let streamed = false
     const failure = await streamOnce(request, (part) => {
       if (part?.type !== 'stream-start' && part?.type !== 'response-metadata') streamed = true
@@ -77,7 +77,7 @@ export async function callModel(request: ModelCallRequest): Promise<void> {
 }
 
 /** Waits while the provider is busy. */
-async function leaveAlone(
+async function waitWhileBusy(
   { model, signal, patienceMs = Infinity, onRetry }: ModelCallRequest,
   attempt: number,
 ): Promise<void> {
@@ -157,7 +157,7 @@ function silent(model: LanguageModel, ms: number): ByrefError {
   )
 }
 
-/** What the error of a provider says. */
+/** The facts in a provider's error. */
 interface Failure {
   /** The HTTP status, also of an error that was streamed after status 200. */
   status: number | undefined
@@ -176,8 +176,8 @@ function readFailure(error: unknown): Failure {
 }
 
 /**
- * Returns how long the provider asks to wait, in milliseconds, at most one minute. Null if its headers `retry-after-ms` and
- * `retry-after`, which has seconds or a date, do not say it.
+ * Returns how long the provider asks to wait, in milliseconds, at most one minute. Null if its headers `retry-after-ms`
+ * and `retry-after`, which has seconds or a date, do not say it.
  */
 function retryAfter(headers: APICallError['responseHeaders']): number | null {
   const { 'retry-after-ms': ms, 'retry-after': after = '' } = headers ?? {}
@@ -188,7 +188,7 @@ function retryAfter(headers: APICallError['responseHeaders']): number | null {
 
 const BUSY = 'The provider is busy (429)'
 
-/** Says in one line why the model is asked again. */
+/** Returns one line that says why the model is asked again. */
 function reasonOf(error: unknown): string {
   const { status } = readFailure(error)
   if (status === 429) return BUSY
@@ -222,7 +222,7 @@ async function asByrefError(error: unknown, model: LanguageModel): Promise<Byref
   return new ByrefError('model_failed', `${name} ${detail}`, { cause: error })
 }
 
-/** How providers say that a prompt is too long, in the message or the code of an error. */
+/** Matches the messages and codes of errors with which providers report that a prompt is too long. */
 const TOO_LONG =
   /context.?(length|window|size|limit)|(prompt|input|request) is too long|maximum prompt length|token count.{0,60}exceeds|too many (input )?tokens|max_new_tokens.{1,3}must be/i
 
@@ -232,7 +232,7 @@ export function isPromptTooLong(error: unknown): boolean {
   const { cause } = error
   // Some providers stream an object in place of an error.
   const { statusCode, code, responseBody, error: inner } = Object(cause)
-  // A busy provider may say "too many tokens", too.
+  // A busy provider may also say "too many tokens".
   if (statusCode === 429) return false
   const texts = [errorMessage(cause), code, responseBody, Object(inner).code, Object(inner).message]
   return texts.some((text) => typeof text === 'string' && TOO_LONG.test(text))
@@ -260,7 +260,7 @@ export function noteBusy(model: LanguageModel, ms: number): void {
   busyUntil.set(model, Math.max(busyUntil.get(model) ?? 0, performance.now() + ms))
 }
 
-/** Returns for how many more milliseconds a model's provider is busy; 0 if it is not. */
+/** Returns how long a model's provider stays busy, in milliseconds; 0 if it is not busy. */
 export function busyMs(model: LanguageModel): number {
   return Math.max(0, (busyUntil.get(model) ?? 0) - performance.now())
 }

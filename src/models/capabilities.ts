@@ -49,7 +49,7 @@ const DEFAULT_BYTES = 20_000_000
 
 /**
  * Returns what the model accepts and costs. The sources are the rules for its provider and id, the model's own
- * `supportedUrls`, and the overrides, which always win. An unknown model is sent text only.
+ * `supportedUrls`, and the overrides, which always win. An unknown model gets only text.
  */
 export async function capabilitiesOf(
   model: Pick<LanguageModel, 'provider' | 'modelId' | 'supportedUrls'>,
@@ -57,7 +57,7 @@ export async function capabilitiesOf(
 ): Promise<ModelCapabilities> {
   const { provider, modelId } = model
   const rules = providerRules(provider, modelId)
-  const known = await catalogueEntry(model)
+  const entry = await catalogueEntry(model)
   const takes = overrides.takes ? withLimits(overrides.takes) : (rules.takes ?? {})
   const urls = { ...rules.urls, ...(await model.supportedUrls) }
   const { takesInResults } = overrides
@@ -69,8 +69,8 @@ export async function capabilitiesOf(
     maxPdfPages: rules.maxPdfPages ?? Infinity,
     urlsInResults: rules.urlsInResults ?? false,
     urls: overrides.urls ?? usefulUrls(urls, takes, rules.byUrl),
-    contextWindow: overrides.contextWindow ?? known?.contextWindow ?? null,
-    price: overrides.price ?? known?.price ?? null,
+    contextWindow: overrides.contextWindow ?? entry?.contextWindow ?? null,
+    price: overrides.price ?? entry?.price ?? null,
     cacheMarks:
       overrides.cacheMarks === undefined ? (rules.cacheMarks ?? null) : overrides.cacheMarks,
     systemAnywhere: overrides.systemAnywhere ?? rules.systemAnywhere ?? false,
@@ -94,11 +94,11 @@ function usefulUrls(
   takes: TakenTypes,
   byUrl: readonly string[] = [],
 ): ModelCapabilities['urls'] {
-  const taken = Object.keys(takes)
+  const types = Object.keys(takes)
   const isUseful = (type: string): boolean => {
     if (byUrl.includes(type) || limitOf(takes, type) !== null) return true
     const family = type.replace(/\*.*$/, '')
-    return type.includes('*') && taken.some((mime) => mime.startsWith(family))
+    return type.includes('*') && types.some((mime) => mime.startsWith(family))
   }
   return Object.fromEntries(Object.entries(urls).filter(([type]) => isUseful(type)))
 }

@@ -1,6 +1,6 @@
 import type { LanguageModel } from './language-model.ts'
 
-/** Token prices in US dollars per million. If a price has tiers, the first tier's. */
+/** Token prices in US dollars per million. A price with tiers is that of the first tier. */
 export interface ModelPrice {
   input: number
   output: number
@@ -49,8 +49,8 @@ export async function catalogueEntry({
   if (OWN.test(provider)) return null
   const name = provider.includes('anthropic') ? 'anthropic' : (NAMES[head] ?? head)
   const key = JSON.stringify([name, modelId])
-  const known = found.get(key)
-  if (known !== undefined) return known
+  const cached = found.get(key)
+  if (cached !== undefined) return cached
   const entry = await lookUp(name, modelId)
   if (found.size >= MAX_FOUND) found.clear()
   found.set(key, entry)

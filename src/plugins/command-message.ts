@@ -17,7 +17,10 @@ export function isCommand(message: Message): message is CommandMessage {
   return isPlainObject(content) && typeof content.command === 'string' && !('response' in content)
 }
 
-/** The call that runs a command. For an unknown plugin or command, the call fails with that error. */
+/**
+ * Returns the call that runs a command. If the plugin or the command is unknown, running the call fails with that
+ * error.
+ */
 export function callOf({ id, receiver, content }: CommandMessage, plugins: Plugins): ToolCall {
   const { command, param } = content
   const name = receiver?.name ?? receiver?.participant_id ?? ''
@@ -42,7 +45,7 @@ export function isCommandCall(callId: string): boolean {
 
 const COMMAND = 'command_'
 
-/** A plugin by name or title. */
+/** Returns a plugin by its name or title. */
 function pluginOf(name: string, plugins: Plugins): Plugin | undefined {
   return plugins.get(name) ?? [...plugins.values()].find(({ title }) => title === name)
 }

@@ -140,7 +140,7 @@ function descriptionOf({ description, response }: YamlCommand): string {
   return response === '' ? description : `${description}\nReturns: ${response}`
 }
 
-/** The input schema of the tool. Required fields are checked when the whole parameter is known. */
+/** Returns the input schema of the tool. If `_param` may replace all fields, required fields are checked later. */
 function toolSchema({ schema, isObject, isWhole, isRequired }: YamlCommand) {
   const { description, ...rest } = schema
   const whole = { ...rest, ...(isWhole ? { asset_ref_acceptable: true } : {}) }

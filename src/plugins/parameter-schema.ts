@@ -7,7 +7,7 @@ export type Path = readonly (string | number)[]
 /** Throws an error with the line and column of a path. */
 export type Fail = (path: Path, what: string) => never
 
-/** State of reading a plugin's types. */
+/** The state while a plugin's types are read. */
 export interface TypeReader {
   fail: Fail
   /** Types by the names in `_type_ref`. */
@@ -20,7 +20,7 @@ export interface FieldSchema {
   isRequired: boolean
 }
 
-/** The message for an unknown name. */
+/** Returns the message for an unknown name. */
 export function unknownName(name: string, names: readonly string[]): string {
   return `is unknown: ${JSON.stringify(name)}.${didYouMean(name, names)} Valid: ${names.join(', ')}`
 }
@@ -72,7 +72,7 @@ export function readField(
   if (flag !== undefined && typeof flag !== 'boolean') {
     fail([...path, 'asset_ref_acceptable'], 'must be true or false')
   }
-  // In an object it may be JSON Schema's list.
+  // In a schema of type object, `required` may be JSON Schema's list.
   if (required !== undefined && typeof required !== 'boolean' && !Array.isArray(required)) {
     fail([...path, 'required'], 'must be true or false')
   }
@@ -91,7 +91,7 @@ function withoutNull(description: Readonly<Record<string, unknown>>): Record<str
   return Object.fromEntries(Object.entries(description).filter(given))
 }
 
-/** The schema of fields by their names. */
+/** Returns the schema of an object with these fields. */
 export function readFields(
   fields: Readonly<Record<string, unknown>>,
   path: Path,
@@ -125,7 +125,7 @@ function readType(type: unknown, path: Path, reader: TypeReader): JsonSchema {
   return { type: 'array', items: readFields(byName(type, path, reader), path, reader) }
 }
 
-/** Descriptions that have a `name` each, as fields. */
+/** Converts a list of descriptions, each with a `name`, to fields. */
 export function byName(
   list: readonly unknown[],
   path: Path,
@@ -179,7 +179,7 @@ function parseType(text: string, path: Path, reader: TypeReader): JsonSchema {
     if (known?.type === 'array' && args[0]) return { ...known, items: args[0] }
     if (known?.type === 'object' && args[1]) return { ...known, additionalProperties: args[1] }
     if (known) return known
-    // A class of a library, such as numpy.ndarray: any value.
+    // The class of a library, such as numpy.ndarray, accepts any value.
     if (name.includes('.')) return {}
     return reader.fail(path, unknownName(name, [...Object.keys(TYPES), ...reader.named.keys()]))
   }
@@ -190,7 +190,7 @@ function parseType(text: string, path: Path, reader: TypeReader): JsonSchema {
     : reader.fail(path, `cannot be read: ${JSON.stringify(text)}`)
 }
 
-/** A union of types. If one type accepts any value, so does the union. */
+/** Returns a union of types. If one type accepts any value, so does the union. */
 function unionOf(options: readonly JsonSchema[]): JsonSchema {
   const [first = {}] = options
   if (options.length === 1 || options.some((one) => Object.keys(one).length === 0)) {

@@ -90,7 +90,7 @@ function checkNames(object: object, names: readonly string[], path: Path, fail: 
   if (odd !== undefined) fail([...path, odd], unknownName(odd, names))
 }
 
-/** The name in `config`, else the title. */
+/** Returns the name in `config`, or else the title. */
 function nameIn(config: unknown, title: string): string {
   const { name } = Object(config) as { name?: unknown }
   return typeof name === 'string' && name.trim() !== '' ? name.trim() : title
@@ -155,7 +155,7 @@ function textIn(object: Record<string, unknown>, path: Path, fail: Fail): string
     : fail(path, 'must be text')
 }
 
-/** The node at the path, or its nearest parent. */
+/** Returns the node at the path, or its nearest parent. */
 function nearest(path: Path, get: (keys: Path) => unknown): unknown {
   for (let length = path.length; length > 0; length--) {
     const node = get(path.slice(0, length))
@@ -170,7 +170,7 @@ function pathText(path: Path): string {
     .join('')
 }
 
-/** Converts the document; an alias without an anchor fails only here. */
+/** Converts the document to JavaScript. An alias without an anchor fails only here. */
 function toJs(document: { toJS(): unknown }): unknown {
   try {
     return document.toJS()

@@ -7,18 +7,18 @@ const OUTCOME = 'an outcome: { value, events } or { error: { code, message }, ev
 const DECISION = '{ decision: "allow" | "ask" | "deny", reason? } or nothing'
 
 /**
- * Returns a policy of the app whose results are checked. An error of a hook becomes a ByrefError with the name of the
- * hook, without the words of the error, because the model reads it. The developer gets them as a process warning. A
- * ByrefError that the hook throws stays as it is.
+ * Wraps a policy of the app, and checks the results of its hooks. If a hook throws, the model reads a ByrefError that
+ * names the hook, but not the error's message, which the process emits as a warning. A ByrefError that the hook throws
+ * is passed on.
  *
  * @param name The place of the policy in the options of the agent: `policies[0]`.
  */
 export function appPolicy(policy: Policy, name: string): Policy {
   const { looksAt, before, after, aroundCall, aroundStep } = policy
-  const own: Policy = {}
+  const checked: Policy = {}
   const looks: NonNullable<Policy['looksAt']> = (tool) => looksAt?.call(policy, tool) ?? true
   if (looksAt) {
-    own.looksAt = (tool) => {
+    checked.looksAt = (tool) => {
       try {
         return looks(tool)
       } catch {
@@ -28,8 +28,8 @@ export function appPolicy(policy: Policy, name: string): Policy {
     }
   }
   if (before) {
-    own.before = async (call, soFar) => {
-      const denied = notMade(name)
+    checked.before = async (call, soFar) => {
+      const denied = deniedBy(name)
       if (!(await guarded(denied('looksAt'), () => looks(call.tool)))) return undefined
       const value = await guarded(denied('before'), () => before.call(policy, call, soFar))
       if (value === undefined || value === null || isVerdict(value)) return value ?? undefined
@@ -37,7 +37,7 @@ export function appPolicy(policy: Policy, name: string): Policy {
     }
   }
   if (after) {
-    own.after = async (call, outcome, item) => {
+    checked.after = async (call, outcome, item) => {
       const hook = `${name}.after`
       const value = await guarded(failed(hook), () => after.call(policy, call, outcome, item))
       if (value === undefined || value === null || isOutcome(value)) return value ?? undefined
@@ -45,34 +45,34 @@ export function appPolicy(policy: Policy, name: string): Policy {
     }
   }
   if (aroundCall) {
-    own.aroundCall = async (execution, perform) => {
+    checked.aroundCall = async (execution, perform) => {
       const hook = `${name}.aroundCall`
-      const { noted, has } = notedErrors(perform)
+      const { tracked, has } = trackErrors(perform)
       const failure: Failure = (error) =>
         has(error) || execution.signal.aborted ? null : failed(hook)(error)
-      const value = await guarded(failure, () => aroundCall.call(policy, execution, noted))
+      const value = await guarded(failure, () => aroundCall.call(policy, execution, tracked))
       if (isOutcome(value)) return value
       throw invalid('tool_failed', { hook, expected: OUTCOME, value })
     }
   }
   if (aroundStep) {
-    own.aroundStep = async (step, perform) => {
+    checked.aroundStep = async (step, perform) => {
       const hook = `${name}.aroundStep`
-      const { noted, has } = notedErrors(perform)
+      const { tracked, has } = trackErrors(perform)
       const failure: Failure = (error) =>
         has(error) || step.signal.aborted
           ? null
           : new ByrefError('run_failed', `${hook} failed: ${errorMessage(error)}`, { cause: error })
-      const value = await guarded(failure, () => aroundStep.call(policy, step, noted))
+      const value = await guarded(failure, () => aroundStep.call(policy, step, tracked))
       if (isPlainObject(value) && isPlainObject(value.usage) && 'finishReason' in value)
         return value as Awaited<ReturnType<typeof perform>>
       throw invalid('run_failed', { hook, expected: 'what perform() resolves to', value })
     }
   }
-  return own
+  return checked
 }
 
-/** Returns the error to throw in place of a hook's; null to throw the hook's own. */
+/** Returns the error to throw in place of a hook's error; null to throw the hook's own. */
 type Failure = (error: unknown) => ByrefError | null
 
 async function guarded<T>(failure: Failure, hook: () => T | Promise<T>): Promise<T> {
@@ -83,7 +83,7 @@ async function guarded<T>(failure: Failure, hook: () => T | Promise<T>): Promise
   }
 }
 
-function notMade(name: string): (hook: string) => Failure {
+function deniedBy(name: string): (hook: string) => Failure {
   return (hook) => (error) => {
     warn(`${name}.${hook} failed: ${errorMessage(error)}`, error)
     return new ByrefError('call_denied', `The call was denied: ${name}.${hook} failed`)
@@ -100,10 +100,10 @@ function failed(hook: string): Failure {
   }
 }
 
-/** Returns the function, and whether an error is one that it rejected with. */
-function notedErrors<Args extends unknown[], T>(perform: (...args: Args) => Promise<T>) {
+/** Wraps `perform`. `has` tells whether an error came from it, and not from the policy. */
+function trackErrors<Args extends unknown[], T>(perform: (...args: Args) => Promise<T>) {
   const errors = new Set<unknown>()
-  const noted = async (...args: Args): Promise<T> => {
+  const tracked = async (...args: Args): Promise<T> => {
     try {
       return await perform(...args)
     } catch (error) {
@@ -111,7 +111,7 @@ function notedErrors<Args extends unknown[], T>(perform: (...args: Args) => Prom
       throw error
     }
   }
-  return { noted, has: (error: unknown) => errors.has(error) }
+  return { tracked, has: (error: unknown) => errors.has(error) }
 }
 
 function invalid(

@@ -9,7 +9,7 @@ const { setTimeout: sleep } = nodeBuiltin('node:timers/promises')
 
 const FIRST_PAUSE_MS = 250
 
-/** Error codes that a retry cannot fix. */
+/** Error codes of failures that a retry cannot fix. */
 const FINAL: ReadonlySet<string> = new Set([
   'invalid_arguments',
   'asset_not_found',
@@ -23,12 +23,12 @@ export const retryPolicy: Policy = {
   async aroundCall({ tool, attempt, signal }, perform) {
     const { retries = 0 } = tool
     if (retries === 0) return perform()
-    const used: ConversationEvent[] = []
+    const usage: ConversationEvent[] = []
     for (let tries = 0; ; tries++) {
       const outcome = await perform({ attempt: attempt + tries })
       if (!outcome.error || tries >= retries || FINAL.has(outcome.error.code))
-        return used.length > 0 ? { ...outcome, events: [...used, ...outcome.events] } : outcome
-      used.push(...outcome.events.filter(({ type }) => type === 'TOOL_USAGE'))
+        return usage.length > 0 ? { ...outcome, events: [...usage, ...outcome.events] } : outcome
+      usage.push(...outcome.events.filter(({ type }) => type === 'TOOL_USAGE'))
       await sleep(FIRST_PAUSE_MS * 2 ** tries, undefined, { signal })
     }
   },
@@ -40,15 +40,15 @@ export const approvalPolicy: Policy = {
   async before({ tool, items, isResumed, withInput }) {
     const { needsApproval } = tool
     if (!needsApproval || isResumed) return undefined
-    // Invalid input fails the call, before anybody is asked.
-    const wanted = await Promise.all(
+    // If the input of an item is invalid, the call fails before a person is asked.
+    const answers = await Promise.all(
       items.map((item) =>
         withInput(item, (input, context) =>
           typeof needsApproval === 'function' ? needsApproval(input, context) : true,
         ),
       ),
     )
-    return wanted.includes(true) ? { decision: 'ask' } : undefined
+    return answers.includes(true) ? { decision: 'ask' } : undefined
   },
 }
 
@@ -60,14 +60,14 @@ export function timeLimitPolicy(callTimeoutMs: number): Policy {
       if (ms === Infinity) return perform()
       const controller = new AbortController()
       const message = `The tool "${tool.id}" timed out after ${ms} ms`
-      // This throws if the run is over, so the timer starts after it.
-      const forget = onAbort(signal, (reason) => controller.abort(reason))
+      // `onAbort` throws if the run is over, so the timer starts after it.
+      const unsubscribe = onAbort(signal, (reason) => controller.abort(reason))
       const timer = startTimer(ms, () => controller.abort(new ByrefError('tool_timeout', message)))
       try {
         return await perform({ signal: controller.signal })
       } finally {
         clearTimeout(timer)
-        forget()
+        unsubscribe()
       }
     },
   }

@@ -53,7 +53,7 @@ export type CallOutcome = {
   chosen?: number
   /** The labels of the value or the error. Absent if values have no labels. */
   labels?: LabelTree
-  /** The label of everything that the tool was given and has read, if it may keep some of it. */
+  /** The label of everything that the tool was given and has read. Absent if the tool cannot retain any of it. */
   given?: WrittenLabel
   /** The labels of values that the error message may quote. */
   source?: LabelTree
@@ -118,8 +118,8 @@ export interface ExecutionChanges {
   attempt?: number
   /** A signal that aborts the execution. */
   signal?: AbortSignal
-  /** Returns the assets that the tool receives instead of these. `made` collects the events of what it saves. */
-  assets?(assets: Assets, made: readonly ConversationEvent[]): Assets
+  /** Returns the assets that the tool receives instead of `assets`. `events` collects those of what it saves. */
+  assets?(assets: Assets, events: readonly ConversationEvent[]): Assets
   /** Called with each value that the tool reads with `context.read`. */
   onRead?(found: Found): void
   /** Called with the input right before the tool receives it. */
@@ -193,22 +193,22 @@ export const POLICY: OptionTable<Policy> = {
 /** The decisions of policies, the strictest last. */
 export const VERDICTS: readonly Verdict['decision'][] = ['allow', 'ask', 'deny']
 
-/** Composes policies into one. Hooks that no policy has are absent. */
+/** Composes policies into one. It has only the hooks that any of the policies has. */
 export function composePolicies(policies: readonly Policy[]): ComposedPolicy {
-  const looking = policies.filter(({ before }) => before)
+  const deciding = policies.filter(({ before }) => before)
   const adjusting = policies.filter(({ after }) => after)
   const aroundCalls = policies.filter(({ aroundCall }) => aroundCall)
   const aroundSteps = policies.filter(({ aroundStep }) => aroundStep)
-  const looksAt = (one: Policy, tool: Tool): boolean => one.looksAt?.(tool) ?? true
+  const looksAt = (policy: Policy, tool: Tool): boolean => policy.looksAt?.(tool) ?? true
   const composed: ComposedPolicy = {
-    looksAt: (tool) => looking.some((one) => looksAt(one, tool)),
+    looksAt: (tool) => deciding.some((policy) => looksAt(policy, tool)),
   }
-  if (looking.length > 0) {
+  if (deciding.length > 0) {
     composed.before = async (call) => {
       const verdicts: Verdict[] = []
-      for (const one of looking) {
-        if (!looksAt(one, call.tool)) continue
-        const verdict = await one.before?.(call, strictestOf(verdicts))
+      for (const policy of deciding) {
+        if (!looksAt(policy, call.tool)) continue
+        const verdict = await policy.before?.(call, strictestOf(verdicts))
         if (verdict) verdicts.push(verdict)
         if (verdict?.decision === 'deny') return verdict
       }
@@ -218,17 +218,17 @@ export function composePolicies(policies: readonly Policy[]): ComposedPolicy {
   if (adjusting.length > 0) {
     composed.after = async (call, outcome, item) => {
       let last = outcome
-      for (const one of adjusting) last = (await one.after?.(call, last, item)) ?? last
+      for (const policy of adjusting) last = (await policy.after?.(call, last, item)) ?? last
       return last
     }
   }
   if (aroundCalls.length > 0) {
     composed.aroundCall = (execution, perform) =>
       aroundCalls.reduceRight<(changes?: ExecutionChanges) => Promise<CallOutcome>>(
-        (next, one) => (changes) =>
-          (one.aroundCall as NonNullable<Policy['aroundCall']>)(
-            changed(execution, changes),
-            (more) => next(more ? { ...changes, ...more } : changes),
+        (next, policy) => (changes) =>
+          (policy.aroundCall as NonNullable<Policy['aroundCall']>)(
+            withChanges(execution, changes),
+            (added) => next(added ? { ...changes, ...added } : changes),
           ),
         perform,
       )()
@@ -236,20 +236,18 @@ export function composePolicies(policies: readonly Policy[]): ComposedPolicy {
   if (aroundSteps.length > 0) {
     composed.aroundStep = (step, perform) =>
       aroundSteps.reduceRight(
-        (next, one) => () => (one.aroundStep as NonNullable<Policy['aroundStep']>)(step, next),
+        (next, policy) => () =>
+          (policy.aroundStep as NonNullable<Policy['aroundStep']>)(step, next),
         perform,
       )()
   }
   return composed
 }
 
-function changed(execution: Execution, { attempt, signal }: ExecutionChanges = {}): Execution {
+/** Returns the execution as the next policy sees it. */
+function withChanges(execution: Execution, { attempt, signal }: ExecutionChanges = {}): Execution {
   if (attempt === undefined && signal === undefined) return execution
-  return {
-    ...execution,
-    attempt: attempt ?? execution.attempt,
-    signal: signal ?? execution.signal,
-  }
+  return { ...execution, attempt: attempt ?? execution.attempt, signal: signal ?? execution.signal }
 }
 
 /** Returns the strictest decision; undefined if there is none. */
@@ -257,7 +255,7 @@ function strictestOf(verdicts: readonly Verdict[]): Verdict['decision'] | undefi
   return VERDICTS.findLast((one) => verdicts.some(({ decision }) => decision === one))
 }
 
-/** Joins verdicts into the strictest one, with the reasons, violations and events of the verdicts with that decision. */
+/** Joins verdicts into the strictest one, with the reasons, violations and events of all that have its decision. */
 function joinVerdicts(verdicts: readonly Verdict[]): Verdict | undefined {
   const decision = strictestOf(verdicts)
   if (decision === undefined) return undefined

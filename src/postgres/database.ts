@@ -11,8 +11,8 @@ import { type LazyPool, type PostgresOptions, poolOf, schemaOf } from './postgre
 export type Row = Record<string, unknown>
 
 /**
- * Runs one statement, which is prepared once on each connection. Without values it runs several statements, not prepared. In
- * the text, `byref.` stands for the schema.
+ * Runs one statement, which is prepared once on each connection. Without values it runs several statements, not
+ * prepared. In the text, `byref.` stands for the schema.
  */
 export type Query = <T = Row>(
   text: string,
@@ -26,7 +26,7 @@ export interface DatabaseOptions {
   migrate(database: Database): Promise<void>
 }
 
-/** The default for bigint and numeric is text, but our values fit in a number. */
+/** By default, `pg` returns bigint and numeric as text, but our values fit in a number. */
 const TYPES = {
   getTypeParser(oid: number) {
     if (oid === 20 || oid === 21 || oid === 23 || oid === 1700 || oid === 701) return Number
@@ -34,7 +34,7 @@ const TYPES = {
   },
 }
 
-/** A database, as one log or store uses it. Nothing holds a connection while it waits for another one. */
+/** The database of one log or store. No call holds a connection while it waits for another one. */
 export class Database {
   readonly schema: string
   readonly #pool: LazyPool
@@ -61,11 +61,12 @@ export class Database {
 
   readonly query: Query = (text, values) => this.#withClient((query) => query(text, values))
 
-  /** Commits the work, or rolls it back where it throws. */
+  /** Runs work in a transaction. Rolls it back if the work throws. */
   readonly transaction = <T>(work: (query: Query) => Promise<T>): Promise<T> =>
     this.#withClient(async (query, broken) => {
       await query('BEGIN')
-      // A connection with an open transaction must not return to the pool: the next user's work would never be committed.
+      // A connection with an open transaction must not return to the pool: the next user's work would never be
+      // committed.
       broken.yes = true
       let value: T
       try {
@@ -83,7 +84,7 @@ export class Database {
       return value
     })
 
-  /** Runs when the tables exist. `close` waits until it ends. @throws ByrefError after `close` */
+  /** Runs a call once the tables exist. `close` waits until it ends. @throws ByrefError after `close` */
   readonly use = <T>(run: () => Promise<T>): Promise<T> =>
     this.#calls.run(() => this.#ready().then(run))
 
@@ -104,7 +105,7 @@ export class Database {
     return new Listening(this.#pool, options)
   }
 
-  /** Closes after every use has ended; `last` runs just before. */
+  /** Closes after all calls have ended. `last` runs just before. */
   close(last?: () => Promise<void>): Promise<void> {
     return this.#calls.close(async () => {
       await last?.()

@@ -7,14 +7,15 @@ export interface ListenOptions {
   channels: readonly string[]
   /** Called with each notification, in the order they were sent. It must not throw. */
   onNotification(channel: string, payload: string): void
-  /** Called when the connection listens, for the first time or again. Notifications before that may be lost. */
+  /** Called each time that the connection starts to listen. Earlier notifications may be lost. */
   onListening(): void
 }
 
 const RETRY_MS = { first: 100, most: 2_000 }
 
 /**
- * Returns a connection with the options of the pool, but outside of it: it lasts long and takes no place in the pool.
+ * Returns a connection with the pool's options, but outside of the pool: it stays open, and must not take a place in
+ * the pool.
  */
 export async function dedicatedConnection(pool: LazyPool): Promise<Client> {
   const { options } = await pool.open()
@@ -58,7 +59,7 @@ export class Listening {
 
   async #connect(): Promise<void> {
     const { channels, onNotification, onListening } = this.#options
-    // If the package pg is missing, every use of the database says so.
+    // If the package pg is missing, every use of the database reports that.
     const client = await dedicatedConnection(this.#pool).catch(() => null)
     if (client === null || this.#ended) return
     this.#client = client

@@ -1,8 +1,8 @@
 import { ByrefError, type ByrefErrorCode } from '../core/errors.ts'
 
-/** What uses the database, for error messages. */
+/** The user of a database, for error messages. */
 export interface DatabaseOwner {
-  /** Such as `conversation log`. */
+  /** A name, such as `conversation log`. */
   what: string
   /** The code of every error except a full disk. */
   failed: ByrefErrorCode
@@ -11,7 +11,7 @@ export interface DatabaseOwner {
 const LOST =
   'the connection was lost, and the last write may or may not have been stored: try again'
 
-/** What to do, by SQLSTATE or Node's error code; two characters stand for a class of SQLSTATEs. */
+/** Advice by SQLSTATE or Node's error code. Two characters stand for a class of SQLSTATEs. */
 const ADVICE: Record<string, string> = {
   '08': LOST,
   '57P01': LOST,
@@ -80,7 +80,7 @@ export function isCorrupt(error: unknown): boolean {
   return code === 'XX001' || code === 'XX002'
 }
 
-/** Returns the SQLSTATE, or Node's error code; '' for none. */
+/** Returns the SQLSTATE or Node's error code; '' if there is none. */
 export function codeOf(error: unknown): string {
   const errors = error instanceof AggregateError ? [error, ...error.errors] : [error]
   for (const one of errors) {

@@ -47,11 +47,11 @@ export function schemaOf({ schema = 'byref' }: { schema?: string }): string {
   )
 }
 
-/** A pool. The package `pg` is loaded at the first use. */
+/** A pool that loads the package `pg` at its first use. */
 export interface LazyPool {
   /** @throws ByrefError `dependency_missing`, `config_invalid` */
   open(): Promise<Pool>
-  /** Does nothing to a pool of the caller. */
+  /** Closes the pool, unless it belongs to the caller. */
   close(): Promise<void>
 }
 
@@ -92,7 +92,7 @@ export function poolOf(options: PostgresOptions): LazyPool {
   }
 }
 
-/** Makes a connection that belongs to no pool. @throws ByrefError `dependency_missing` */
+/** Creates a connection outside of any pool. @throws ByrefError `dependency_missing` */
 export async function clientOf(config: ClientConfig): Promise<Client> {
   const { default: pg } = await loadPg()
   return new pg.Client(config)
@@ -113,7 +113,7 @@ function isUrl(connectionString: string): boolean {
   }
 }
 
-/** It has no text of the connection string and no cause: both contain the password. */
+/** Returns an error without the connection string and without a cause, because both contain the password. */
 function invalidString(): ByrefError {
   return new ByrefError(
     'config_invalid',

@@ -10,7 +10,7 @@ export type PlacedTopic = Extract<
   'assets' | 'variables' | 'results' | 'reading'
 >
 
-/** Texts that are added once, where they first apply. */
+/** Returns each text about references, and the metadata of each asset, only once: where it is first needed. */
 export class FirstMentions {
   readonly #guide: (topic: PlacedTopic) => string | null
   readonly #assetOf: (ref: string) => AssetCreated | undefined

@@ -34,8 +34,8 @@ function partsOf(ref: unknown): AssetRefParts | null {
 }
 
 /**
- * Finds the embedded references in a text that are files. Structured content is left out, because its metadata
- * shows it. Adds the names to `names`.
+ * Finds the files among the embedded references in a text. Structured content is left out, because its metadata shows
+ * it. Adds the references of all assets to `names`.
  */
 export function embeddedMedia(text: string, known: KnownAssets, names: Set<string>): MediaPart[] {
   const seen = new Set<string>()
@@ -48,14 +48,14 @@ export function embeddedMedia(text: string, known: KnownAssets, names: Set<strin
     const asset = known.get(whole)
     if (asset?.structured && url === whole) return []
     const part: MediaPart = { ...mediaOf(url, asset), otherwise: 'short' }
-    // An image in Markdown is probably an image.
+    // The URL of an image in Markdown is probably an image.
     if (!asset && /!\[[^\]\n]*\]\($/.test(text.slice(Math.max(0, start - 300), start)))
       part.kind = 'image'
     return [part]
   })
 }
 
-/** Adds the known assets that a text names by bare URLs. */
+/** Adds the known assets that a text names by bare URLs to `names`. */
 export function noteBareNames(text: string, known: KnownAssets, names: Set<string>): void {
   for (const url of findAssetUrls(text)) {
     const whole = wholeRef(url)
@@ -93,7 +93,7 @@ export interface FoundBodies {
   fetched: MediaPart[]
 }
 
-/** Finds every asset that a result names, and those among them that a model can see or hear. */
+/** Finds all assets that a result names, and the files among them that a model can see or hear. */
 export function bodiesIn(value: JsonValue, known: KnownAssets): FoundBodies {
   const found: FoundBodies = {
     names: new Set(),
@@ -101,17 +101,17 @@ export function bodiesIn(value: JsonValue, known: KnownAssets): FoundBodies {
     media: [],
     fetched: [],
   }
-  const waiting: unknown[] = [value]
-  for (let one = waiting.pop(); one !== undefined; one = waiting.pop()) {
-    if (typeof one === 'string') {
-      noteBareNames(one, known, found.names)
-      if (!one.includes('<|')) continue
-      const embedded = embeddedMedia(one, known, found.names).filter(isPerceived)
+  const stack: unknown[] = [value]
+  for (let item = stack.pop(); item !== undefined; item = stack.pop()) {
+    if (typeof item === 'string') {
+      noteBareNames(item, known, found.names)
+      if (!item.includes('<|')) continue
+      const embedded = embeddedMedia(item, known, found.names).filter(isPerceived)
       found.media.push(...embedded.map((part) => ({ ...part, otherwise: 'type' as const })))
-    } else if (typeof one === 'object' && one !== null) {
-      if (isPlainObject(one)) noteBody(one, known, found)
+    } else if (typeof item === 'object' && item !== null) {
+      if (isPlainObject(item)) noteBody(item, known, found)
       // Push in reverse, because the stack is read from its end.
-      waiting.push(...Object.values(one).reverse())
+      stack.push(...Object.values(item).reverse())
     }
   }
   return found
@@ -134,7 +134,7 @@ function noteBody(
     media.kind = kindOf(mimeType)
   }
   if (fetched === true) {
-    // A range of an image's bytes is not an image.
+    // A part of the bytes of a file is not a file that a model can see.
     const isWhole = start === undefined && end === undefined
     if (isWhole) found.fetched.push({ ...media, otherwise: 'note' })
   } else if (isPerceived(media)) found.media.push(media)

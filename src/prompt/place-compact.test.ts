@@ -14,7 +14,7 @@ function noteOf(earlier: number, summary?: Compaction['summary']): string {
   const placer = new Placer(new Map(), { guide: () => null })
   placeCompact(
     placer,
-    { messages, board: createBoard(messages), merged: false, known: new Map() },
+    { messages, board: createBoard(messages), isMerged: false, known: new Map() },
     { reason: 'size', through: from, from, wholeFrom: null, pinned: [], media: null, summary },
   )
   const [first] = placer.items

@@ -11,25 +11,25 @@ import { resultItem } from './result-item.ts'
 import type { TextPart } from './transcript-item.ts'
 import { userParts } from './user-parts.ts'
 
-/** The input of {@link placeCompact}. */
+/** The part of a conversation that a compaction covers. */
 export interface Covered {
   /** The messages before the compaction. */
   messages: readonly Message[]
   /** The board after these messages. */
   board: Pick<Board, 'entries'>
   /** Whether data is merged into one block for each name. */
-  merged: boolean
+  isMerged: boolean
   known: { get(ref: string): AssetCreated | undefined }
 }
 
 /**
- * Shows the part of the conversation that a compaction covers, in this order: the first system messages; a note
- * about the messages that are left out; the metadata of all named assets; the data, later system messages and open
- * questions among the messages left out; and then the messages that are shown.
+ * Shows the part of a conversation that a compaction covers, in this order: the system messages at the start; a note
+ * about the messages that are left out; the metadata of all named assets; from the messages left out, their data,
+ * system messages and open questions; and then the messages that are shown.
  */
 export function placeCompact(
   placer: Placer,
-  { messages, board, merged, known }: Covered,
+  { messages, board, isMerged, known }: Covered,
   { from, wholeFrom, media, pinned, summary }: Compaction,
 ): void {
   const leading = messages.findIndex((one) => !isSystem(one) && one.message_type !== 'log')
@@ -37,17 +37,17 @@ export function placeCompact(
   const first = Math.max(lead, indexOf(messages, from))
   const omitted = messages.slice(lead, first)
   const kept = messages.slice(first)
-  const how: Placing = {
-    merge: merged ? 'engine' : 'model',
+  const placing: Placing = {
+    merge: isMerged ? 'engine' : 'model',
     board,
     wholeFrom: indexOf(messages, wholeFrom),
     media: media && new Set(media),
   }
-  placer.place(messages.slice(0, lead), 0, how)
+  placer.place(messages.slice(0, lead), 0, placing)
   const asker = kept[0] && !isAsked(kept[0]) ? omitted.findLast(isAsked) : undefined
   const stays = new Set([...pinned, asker?.id])
   placer.skip(omitted)
-  const data = dataIn(omitted, how)
+  const data = dataIn(omitted, placing)
   placer.write([
     ...omissionNotes(omitted, summary),
     ...placer.metas(namesIn(messages, known), messages.length),
@@ -55,20 +55,20 @@ export function placeCompact(
     ...data,
   ])
   for (const [i, message] of omitted.entries()) {
-    if (stays.has(message.id) || isSystem(message)) placer.place([message], lead + i, how)
+    if (stays.has(message.id) || isSystem(message)) placer.place([message], lead + i, placing)
   }
-  placer.place(kept, first, how)
+  placer.place(kept, first, placing)
 }
 
 /** Returns the texts that replace the messages which are left out. */
 function omissionNotes(messages: readonly Message[], summary: Compaction['summary']): TextPart[] {
   const count = summary?.messages ?? 0
-  const rest = countShown(messages) - count
+  const more = countShown(messages) - count
   const lines = [
     ...(summary
       ? [`[Summary of ${count} earlier ${plural(count)}]\n${escapeBlocks(summary.text)}`]
       : []),
-    ...(rest > 0 ? [`[${rest} ${summary ? 'more' : 'earlier'} ${plural(rest)} omitted]`] : []),
+    ...(more > 0 ? [`[${more} ${summary ? 'more' : 'earlier'} ${plural(more)} omitted]`] : []),
   ]
   return lines.map((text): TextPart => ({ type: 'text', text }))
 }
@@ -109,7 +109,7 @@ function namesIn(messages: readonly Message[], known: Covered['known']): Set<str
   return names
 }
 
-/** Returns the messages that a run answers. */
+/** Whether a message is a user's message that a run answers. */
 export function isAsked(message: Message): boolean {
   const { sender, message_type: type } = message
   return sender.participant_role === 'user' && type === 'chat' && isThere(message)
@@ -119,7 +119,7 @@ function isThere(message: Message): boolean {
   return message.content_type !== 'data' && !isDeleted(message)
 }
 
-/** Whether a message is shown as the system's. */
+/** Whether a message is shown as a system message. */
 export function isSystem({ sender, message_type: type }: Message): boolean {
   return sender.participant_role === 'system' && type !== 'log'
 }

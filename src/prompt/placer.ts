@@ -60,12 +60,12 @@ export interface PlacerOptions {
  */
 export type DescribedAssets = 'named' | 'all'
 
-/** Adds messages to the end of a transcript, in the order of the conversation. It begins empty. */
+/** Builds a transcript: adds messages to its end, in the order of the conversation. */
 export class Placer {
   readonly #list = new ItemList()
   readonly #system: string[] = []
   readonly items: readonly TranscriptItem[] = this.#list.items
-  /** The number of different bodies, and the approximate number of their bytes. */
+  /** The number of different bodies, and their approximate size in bytes. */
   readonly bodies: Readonly<ItemList['bodies']> = this.#list.bodies
   /** The system's texts at the start of the conversation. */
   readonly system: readonly string[] = this.#system
@@ -83,8 +83,8 @@ export class Placer {
   #fetched: readonly MediaPart[] = []
   #results = 0
   #stale = 0
-  /** The index of the current message. Assets that were created later are unknown at this place. */
-  #at = 0
+  /** The index of the current message. Assets that were created after it are unknown here. */
+  #index = 0
   /** Whether a user's message was deleted since the last item. */
   #isGap = false
 
@@ -95,8 +95,8 @@ export class Placer {
     this.#known = known
     this.#knownHere = {
       get: (ref) => {
-        const one = known.get(ref)
-        return one && one.after <= this.#at ? one.asset : undefined
+        const created = known.get(ref)
+        return created && created.after <= this.#index ? created.asset : undefined
       },
     }
     this.#mentions = new FirstMentions(guide, this.#knownHere.get)
@@ -115,18 +115,18 @@ export class Placer {
     return this.#stale
   }
 
-  /** The bodies that the last answer fetched. They are shown in one prompt only. */
+  /** The bodies that calls of the last answer fetched. They are shown in one prompt only. */
   get fetched(): readonly MediaPart[] {
     return this.#fetched
   }
 
   /** Adds messages. `first` is the index of the first one in the conversation. */
-  place(messages: readonly Message[], first: number, how: Placing): void {
-    const logged = this.#takeResults(messages, first)
+  place(messages: readonly Message[], first: number, placing: Placing): void {
+    const logged = this.#numberResults(messages, first)
     const places = new Map(messages.map((message, i) => [message, first + i]))
-    const { merge, board } = how
+    const { merge, board } = placing
     let passed = 0
-    for (const item of placeData(ownMessages(messages, logged, merge), {
+    for (const item of placeData(placedMessages(messages, logged, merge), {
       merge,
       board,
       ...this.#size,
@@ -137,11 +137,11 @@ export class Placer {
       }
       const { message } = item
       if (message.message_type === 'log' || resultCall(message) !== null) continue
-      this.#at = places.get(message) ?? this.#at
-      const to = this.#at - first
-      this.#isGap ||= messages.slice(passed, to).some(isDeleted)
-      passed = to
-      this.#placeMessage(message, logged, how)
+      this.#index = places.get(message) ?? this.#index
+      const end = this.#index - first
+      this.#isGap ||= messages.slice(passed, end).some(isDeleted)
+      passed = end
+      this.#placeMessage(message, logged, placing)
     }
     this.#isGap ||= messages.slice(passed).some(isDeleted)
   }
@@ -151,39 +151,39 @@ export class Placer {
     if (parts.length > 0) this.#push({ type: 'user', parts })
   }
 
-  /** Counts results that are left out. */
+  /** Leaves messages out, but counts their results. */
   skip(messages: readonly Message[]): void {
     this.#isGap ||= messages.some(isDeleted)
-    this.#takeResults(messages, 0)
+    this.#numberResults(messages, 0)
   }
 
-  /** Adds the text on a topic, unless it was added before. */
+  /** Returns the text on a topic; empty if it was added before. */
   topicOnce(topic: PlacedTopic): TextPart[] {
     return this.#mentions.topic(topic)
   }
 
-  /** Adds the metadata of assets that are named for the first time, if the conversation had them by then. */
+  /** Returns the metadata of assets that are named for the first time, if they existed after `after` messages. */
   metas(names: ReadonlySet<string>, after: number): TextPart[] {
-    this.#at = after
+    this.#index = after
     return this.#metasOf(names)
   }
 
-  /** Describes the assets that are named; with `all`, also every other asset. */
+  /** Returns the metadata of named assets. With `describeAssets: 'all'`, also of every other asset. */
   #metasOf(names: ReadonlySet<string>): TextPart[] {
     if (!this.#describesAll) return this.#mentions.metas(names)
-    const all = [...this.#known].flatMap(([ref, { after }]) =>
-      after <= this.#at && !this.#hides(ref) ? ref : [],
+    const existing = [...this.#known].flatMap(([ref, { after }]) =>
+      after <= this.#index && !this.#hides(ref) ? ref : [],
     )
-    return this.#mentions.metas(new Set([...names, ...all]))
+    return this.#mentions.metas(new Set([...names, ...existing]))
   }
 
-  /** Returns a line for each file that a call saved and its result does not name, and the names of all of them. */
+  /** Returns a line for each file that a call saved, but did not name in its result. Adds their names to `names`. */
   #unnamed(callIds: ReadonlySet<string>, names: Set<string>): TextPart[] {
     const lines: string[] = []
     for (const [ref, { asset, after }] of this.#known) {
       const { toolCallId: id = '' } = asset
       const isOwn = callIds.has(id) || callIds.has(callIdOf(id))
-      if (!isOwn || after > this.#at || names.has(ref) || this.#hides(ref)) continue
+      if (!isOwn || after > this.#index || names.has(ref) || this.#hides(ref)) continue
       names.add(ref)
       if (!asset.structured) lines.push(savedMarker(asset))
     }
@@ -200,9 +200,10 @@ export class Placer {
   }
 
   /**
-   * The results by call id. Only the first result of a call counts. A deleted result keeps its number.
+   * Numbers the results, and returns them by call id. Only the first result of a call is returned. A deleted result
+   * keeps its number.
    */
-  #takeResults(messages: readonly Message[], first: number): LoggedResults {
+  #numberResults(messages: readonly Message[], first: number): LoggedResults {
     const found = new Map<string, LoggedResult>()
     for (const [i, message] of messages.entries()) {
       const id = resultCall(message)
@@ -221,16 +222,16 @@ export class Placer {
     this.#writes.set(name, itemTokens({ type: 'user', parts: [part] }))
   }
 
-  #placeMessage(message: Message, logged: LoggedResults, how: Placing): void {
+  #placeMessage(message: Message, logged: LoggedResults, placing: Placing): void {
     const { participant_role: role } = message.sender
-    if (role === 'assistant') this.#placeAnswer(message, logged, how)
+    if (role === 'assistant') this.#placeAnswer(message, logged, placing)
     else if (role === 'system') this.#placeSystem(message)
-    else this.#placeWords(message, how)
+    else this.#placeUser(message, placing)
   }
 
-  #placeWords(message: Message, how: Placing): void {
+  #placeUser(message: Message, placing: Placing): void {
     const { parts, names } = userParts(message, this.#knownHere)
-    const shown = parts.filter((part) => part.type === 'text' || this.#isSent(part, how))
+    const shown = parts.filter((part) => part.type === 'text' || this.#isSent(part, placing))
     if (shown.length === 0) shown.push({ type: 'text', text: '(empty message)' })
     this.#push({ type: 'user', parts: [...shown, ...this.#metasOf(names)] })
   }
@@ -244,8 +245,8 @@ export class Placer {
   }
 
   /**
-   * Replaces a user message that was deleted, or that is missing at the start. Providers reject an answer without a user
-   * message before it.
+   * Adds a user message in place of one that was deleted, or that is missing at the start, because providers reject an
+   * answer without a user message before it.
    */
   #bridge(): void {
     const last = this.items.at(-1)?.type
@@ -254,7 +255,7 @@ export class Placer {
     this.#push({ type: 'user', parts: [{ type: 'text', text }] })
   }
 
-  #placeAnswer(message: Message, logged: LoggedResults, how: Placing): void {
+  #placeAnswer(message: Message, logged: LoggedResults, placing: Placing): void {
     this.#fetched = []
     const files = readMetadata(message).attachments.map(({ kind, assetRef: ref, fileName }) =>
       marker({ kind, ref, fileName }),
@@ -269,32 +270,33 @@ export class Placer {
     if (typeof message.content === 'string') {
       noteBareNames(message.content, this.#knownHere, names)
     }
-    if (answer.calls.length > 0) this.#placeResults(answer.calls, { logged, names }, how)
+    if (answer.calls.length > 0) this.#placeResults(answer.calls, { logged, names }, placing)
     else if (names.size > 0) this.write(this.#metasOf(names))
   }
 
   #placeResults(
     calls: AssistantItem['calls'],
     { logged, names }: { logged: LoggedResults; names: Set<string> },
-    how: Placing,
+    placing: Placing,
   ): void {
-    const shown: ResultItem[] = []
-    const read: MediaPart[] = []
+    const results: ResultItem[] = []
+    const fetched: MediaPart[] = []
     let isNamed = false
     let isOffloaded = false
     for (const call of calls) {
       const result = logged.get(call.id)
-      this.#at = result?.index ?? this.#at
-      const whole = this.#at >= how.wholeFrom
-      const one = resultItem(call, result, { known: this.#knownHere, whole })
-      shown.push({ ...one.item, media: one.item.media.filter((part) => this.#isSent(part, how)) })
-      for (const name of one.names) names.add(name)
-      for (const name of one.previewed) this.#mentions.seen(name)
-      isOffloaded ||= one.previewed.size > 0
-      read.push(...one.fetched.filter(({ ref }) => !this.#hides(ref)))
-      isNamed ||= one.named
+      this.#index = result?.index ?? this.#index
+      const whole = this.#index >= placing.wholeFrom
+      const shown = resultItem(call, result, { known: this.#knownHere, whole })
+      const media = shown.item.media.filter((part) => this.#isSent(part, placing))
+      results.push({ ...shown.item, media })
+      for (const name of shown.names) names.add(name)
+      for (const name of shown.previewed) this.#mentions.seen(name)
+      isOffloaded ||= shown.previewed.size > 0
+      fetched.push(...shown.fetched.filter(({ ref }) => !this.#hides(ref)))
+      isNamed ||= shown.named
     }
-    this.#push({ type: 'results', results: shown })
+    this.#push({ type: 'results', results })
     const saved = this.#unnamed(new Set(calls.map(({ id }) => id)), names)
     this.write([
       ...saved,
@@ -302,15 +304,18 @@ export class Placer {
       ...this.#metasOf(names),
       ...(isOffloaded ? this.#mentions.topic('reading') : []),
     ])
-    this.#fetched = read
+    this.#fetched = fetched
   }
 }
 
 /** The results of calls, by the id of the call. */
 type LoggedResults = ReadonlyMap<string, LoggedResult>
 
-/** The messages that have a place. The result of a call shows what the call wrote, until the data is merged. */
-function ownMessages(
+/**
+ * Returns the messages that are shown. Data that a call wrote is left out until data is merged, because the result of
+ * the call shows it.
+ */
+function placedMessages(
   messages: readonly Message[],
   logged: LoggedResults,
   merge: Placing['merge'],
@@ -328,7 +333,7 @@ function savedMarker({ kind, ref, mime, name }: AssetCreated): string {
   return `${line.slice(0, -1)} type=${JSON.stringify(mime)}]`
 }
 
-/** The items of a transcript, which only grows at its end, with their sizes. */
+/** The items of a transcript with their sizes. It only grows at its end. */
 class ItemList {
   readonly items: TranscriptItem[] = []
   readonly bodies = { parts: 0, bytes: 0 }

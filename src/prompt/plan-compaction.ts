@@ -14,9 +14,9 @@ export interface PromptBudget {
   mediaBytes: number
 }
 
-/** The input of a summary. */
+/** The input of `summarize`. */
 export interface SummaryInput {
-  /** The messages that are now left out, oldest first. */
+  /** The messages that this compaction leaves out, oldest first. */
   messages: readonly Message[]
   /** The summary of messages that were left out before; null if there is none. */
   previous: string | null
@@ -64,8 +64,8 @@ export async function planCompaction(
   const { plan: shrunk, tokens } = shrink(byName, 'from', trials)
   if (reason === 'size' && tokens > now * 0.9) return null
   const summary = summarize && (await summaryOf(summarize, messages, { before, from: shrunk.from }))
-  const made = summary ? { ...shrunk, summary } : shrunk
-  return { ...made, media: mediaWithin(conversation, made, { budget, transcript, gone }) }
+  const final = summary ? { ...shrunk, summary } : shrunk
+  return { ...final, media: mediaWithin(conversation, final, { budget, transcript, gone }) }
 }
 
 /** A plan, and the number of tokens of its prompt. */
@@ -74,7 +74,7 @@ interface SizedPlan {
   tokens: number
 }
 
-/** What {@link shrink} needs to try plans. */
+/** The input that {@link shrink} tries plans with. */
 interface Trials {
   messages: readonly Message[]
   /** The number of tokens that the prompt should have at most. */
@@ -82,7 +82,7 @@ interface Trials {
   tokensOf(plan: Compaction): number
 }
 
-/** Moves a start forward until the prompt is short enough, or as far as possible. Returns the new plan. */
+/** Moves `wholeFrom` or `from` forward until the prompt is short enough, or as far as possible. */
 function shrink(
   sized: SizedPlan,
   key: 'wholeFrom' | 'from',
@@ -91,10 +91,10 @@ function shrink(
   const { plan, tokens } = sized
   if (tokens <= target) return sized
   const first = messages.findIndex(({ id }) => id === plan[key])
-  // The results of the last answer were not shown yet.
-  const most = key === 'wholeFrom' ? messages.findLastIndex(isAnswer) : messages.length
+  // The model has not seen the results of the last answer yet.
+  const last = key === 'wholeFrom' ? messages.findLastIndex(isAnswer) : messages.length
   const candidates = messages.flatMap((message, i) =>
-    i > first && i <= most && isStart(message) ? [i] : [],
+    i > first && i <= last && isStart(message) ? [i] : [],
   )
   const startingAt = (i: number): Compaction => ({ ...plan, [key]: idAt(messages, i) })
   const start =
@@ -105,7 +105,7 @@ function shrink(
 }
 
 /**
- * Returns a summary of the messages before `from`. Null if no more messages are omitted than before, or if the summary
+ * Returns a summary of the messages before `from`. Null if no more messages are omitted than before, or if `summarize`
  * fails. Then the prompt only says how many messages are omitted.
  */
 async function summaryOf(
@@ -136,7 +136,7 @@ function isAnswer(message: Message): boolean {
   return message.sender.participant_role === 'assistant' && !isDeleted(message)
 }
 
-/** Returns what a candidate would show. */
+/** Returns the transcript that a plan would produce. */
 function trialOf(
   { state, board }: PromptConversation,
   options: TranscriptOptions,
@@ -164,7 +164,7 @@ function mediaWithin(
   const distinct = new Set(named.map(({ ref }) => ref)).size
   const refs = [...new Set(all.toReversed().map(({ ref }) => ref))].filter((ref) => !gone.has(ref))
   const bytesOf = new Map(all.map((part) => [part.ref, bytesSent(part)]))
-  // If new bodies fill the budget, leave room for the next ones.
+  // If the files of the last question fill the budget, leave room for the next ones.
   const share = distinct > budget.mediaParts ? 0.75 : 1
   const kept: string[] = []
   let bytes = 0
@@ -195,7 +195,7 @@ function firstWhere(
 }
 
 /**
- * Whether the shown messages may start here: at an answer that is followed by its results, or at a user's message.
+ * Whether the shown messages may start at this message: at an answer, which its results follow, or at a user's message.
  */
 function isStart(message: Message): boolean {
   return isAnswer(message) || isAsked(message)

@@ -11,7 +11,7 @@ import {
 } from './transcript-item.ts'
 import { marker } from './user-parts.ts'
 
-/** What a prompt is made of, apart from the conversation. */
+/** The parts of a prompt that do not come from the conversation. */
 export interface PromptSource extends Omit<MediaSource, 'media'> {
   /** The instructions, and the guide to references. */
   system: readonly string[]
@@ -26,17 +26,17 @@ export interface PromptSource extends Omit<MediaSource, 'media'> {
 }
 
 /**
- * Makes the prompts of one conversation, in three steps: the transcript, the files as the model accepts them, and the
- * AI SDK's messages. Every call is followed by its result, or by a note that it has none, as providers require. Until a
- * compaction, each prompt starts with the previous one, without its tail.
+ * Makes the prompts of one conversation in three steps: the transcript, the files as the model accepts them, and the AI
+ * SDK's messages. Every call is followed by its result, or by a note that it has none, because providers require that.
+ * Until a compaction, each prompt starts with the previous one, without its tail.
  */
 export class PromptBuilder {
   readonly transcript: Transcript
-  /** The items and the capabilities that `#made` is for. */
+  /** The items and the capabilities that `#byItem` is for. */
   #shown: Transcript['shown'] | null = null
   #capabilities: PromptSource['capabilities'] | null = null
   /** The messages of each item; null for an item with files, which are resolved for each prompt. */
-  #made: (readonly LanguageModelV4Message[] | null)[] = []
+  #byItem: (readonly LanguageModelV4Message[] | null)[] = []
   #withMedia: TranscriptItem[] = []
   /** All messages, if no item has files. */
   #flat: LanguageModelV4Message[] = []
@@ -52,30 +52,30 @@ export class PromptBuilder {
   ): Promise<LanguageModelV4Prompt> {
     const { capabilities } = source
     this.transcript.update(conversation)
-    this.#take(source)
+    this.#convertNew(source)
     const messages = await this.#messages(source)
     const { system, fetched } = this.transcript.shown
-    const last = tailOf(fetched, source)
+    const lastItems = tailOf(fetched, source)
     const media = source.media === 'none' ? 'none' : 'all'
-    const tail = last.length > 0 ? await resolveMedia(last, { ...source, media }) : []
+    const tail = lastItems.length > 0 ? await resolveMedia(lastItems, { ...source, media }) : []
     const instructions = [...source.system, ...system].filter(Boolean).join('\n\n')
     return framedPrompt(messages, { system: instructions, capabilities, tail })
   }
 
-  #take({ capabilities }: PromptSource): void {
+  #convertNew({ capabilities }: PromptSource): void {
     const { shown } = this.transcript
     if (this.#shown !== shown || this.#capabilities !== capabilities) {
-      this.#made = []
+      this.#byItem = []
       this.#withMedia = []
       this.#flat = []
       this.#shown = shown
       this.#capabilities = capabilities
     }
-    for (const item of shown.items.slice(this.#made.length)) {
+    for (const item of shown.items.slice(this.#byItem.length)) {
       const hasMedia = mediaOfItem(item).length > 0
       if (hasMedia) this.#withMedia.push(item)
       const messages = hasMedia ? null : itemMessages(item as ResolvedItem, capabilities)
-      this.#made.push(messages)
+      this.#byItem.push(messages)
       if (messages) this.#flat.push(...messages)
     }
   }
@@ -85,7 +85,7 @@ export class PromptBuilder {
     const media = source.media === 'all' ? 'all' : 'none'
     const resolved = await resolveMedia(this.#withMedia, { ...source, media })
     let next = 0
-    return this.#made.flatMap((messages) => {
+    return this.#byItem.flatMap((messages) => {
       return messages ?? itemMessages(resolved[next++] as ResolvedItem, source.capabilities)
     })
   }

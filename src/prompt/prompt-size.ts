@@ -24,10 +24,10 @@ export function promptTokens(
   const step = lastStep(runs)
   const { inputTokens, outputTokens } = step?.usage ?? {}
   // A count from before a compaction or a deletion is outdated.
-  const isOld = [compaction, deletion].some((one) => one && one.afterStep === step?.messageId)
-  if (!step || !inputTokens || isOld) return estimated
+  const isOutdated = [compaction, deletion].some((one) => one && one.afterStep === step?.messageId)
+  if (!step || !inputTokens || isOutdated) return estimated
   const since = tokensOf(sinceStep(messages, step)) + queued
-  // Use at least half of the estimate, in case the provider counts something else.
+  // Use at least half of the estimate, in case the provider's count leaves something out.
   return Math.max(inputTokens + (outputTokens ?? 0) + since, estimated / 2)
 }
 
@@ -73,13 +73,13 @@ export interface CompactionQuestion {
   pending?: readonly Message[]
 }
 
-/** Time after the last answer when the provider's cache has expired, in milliseconds. */
+/** Time after which the provider's cache of the last prompt has expired, in milliseconds. */
 const COLD_MS = 5 * 60_000
 
-/** How far the prompt must grow after a compaction before its size causes another, as a share of the budget. */
+/** How much the prompt must grow after a compaction before its size causes another, as a share of the budget. */
 const GROWTH = 0.1
 
-/** Minimum number of tokens of replaced data for a compaction while the provider's cache is cold. */
+/** Minimum number of tokens of outdated data for a compaction when the provider's cache has expired. */
 const STALE_TOKENS = 200
 
 /** Returns why the next prompt must be compacted before it is sent, or null. */
@@ -95,7 +95,7 @@ export function compactionDue(
   if (isGrown && promptTokens(transcript, state, pending) > budget.tokens) return 'size'
   const parts = bodies.parts + pending.reduce((sum, one) => sum + attachedTo(one), 0)
   if (parts > budget.mediaParts || bodies.bytes > budget.mediaBytes) return 'media'
-  const asked = lastStep(state.runs)?.finishedAt
-  const isCold = asked !== undefined && now - Date.parse(asked) > COLD_MS
+  const lastAnswer = lastStep(state.runs)?.finishedAt
+  const isCold = lastAnswer !== undefined && now - Date.parse(lastAnswer) > COLD_MS
   return isCold && stale > STALE_TOKENS ? 'cold' : null
 }

@@ -14,7 +14,7 @@ import { isNewId } from '../core/new-id.ts'
 import { isAssetRef, parseAssetRef } from '../core/refs/asset-ref.ts'
 import type { PromptConversation } from './transcript.ts'
 
-/** What redaction needs to know about an agent's tools. */
+/** Options of {@link Redaction}. */
 export interface RedactionOptions {
   /** Whether there is a tool with this name. */
   hasTool(name: string): boolean
@@ -27,21 +27,22 @@ interface RedactedConversation extends PromptConversation {
   state: PromptConversation['state'] & Pick<ConversationState, 'position'>
 }
 
-/** A conversation as a model in quarantine sees it, without untrusted values. Each message is redacted once. */
+/** Shows a conversation as a model in quarantine sees it: without untrusted values. Redacts each message once. */
 export class Redaction<T extends RedactedConversation = RedactedConversation> {
   readonly #labels: Labels
   readonly #options: RedactionOptions
   readonly #shown = new WeakMap<Message, Message>()
   readonly #assets = new WeakMap<AssetCreated, AssetCreated>()
   /**
-   * The messages so far, with their redacted form. A deletion, or a message inserted between others, starts again.
+   * The messages so far, and their redacted form. Both start again after a deletion, or if a message was inserted
+   * before others.
    */
-  #taken: Message[] = []
-  #all: Message[] = []
+  #messages: Message[] = []
+  #redactedMessages: Message[] = []
   #deletion: unknown = null
   #results = 0
   #board: Board = createBoard()
-  #last: { position: number; given: T; made: T } | null = null
+  #last: { position: number; conversation: T; redacted: T } | null = null
 
   constructor(labels: Labels, options: RedactionOptions) {
     this.#labels = labels
@@ -52,23 +53,24 @@ export class Redaction<T extends RedactedConversation = RedactedConversation> {
     const { state } = conversation
     const { position, messages } = state
     const last = this.#last
-    if (last && last.position === position && last.given === conversation) return last.made
-    const count = this.#taken.length
-    const isOn = count <= messages.length && this.#taken.at(-1) === messages[count - 1]
-    if (!isOn || this.#deletion !== (state.deletion ?? null)) this.#startAgain()
+    if (last && last.position === position && last.conversation === conversation)
+      return last.redacted
+    const count = this.#messages.length
+    const continues = count <= messages.length && this.#messages.at(-1) === messages[count - 1]
+    if (!continues || this.#deletion !== (state.deletion ?? null)) this.#startAgain()
     this.#deletion = state.deletion ?? null
-    for (const message of messages.slice(this.#taken.length)) this.#take(message)
+    for (const message of messages.slice(this.#messages.length)) this.#add(message)
     const assets = state.assets.map((asset) => this.#redactedAsset(asset))
-    const made = {
+    const redacted = {
       ...conversation,
       board: this.#board,
-      state: { ...state, messages: this.#all, assets },
+      state: { ...state, messages: this.#redactedMessages, assets },
     }
-    this.#last = { position, given: conversation, made }
-    return made
+    this.#last = { position, conversation, redacted }
+    return redacted
   }
 
-  /** Whether the bytes of a reference must not be sent. */
+  /** Whether the model must not receive the bytes that a reference names. */
   hides(ref: string): boolean {
     const parts = isAssetRef(ref) ? parseAssetRef(ref) : null
     if (!parts) return !this.#options.takesUrls
@@ -76,7 +78,7 @@ export class Redaction<T extends RedactedConversation = RedactedConversation> {
   }
 
   /**
-   * Whether a reference may be shown although no trusted source has named it. An id that byref made contains no words
+   * Whether a reference may be shown even if no trusted source has named it. An id that byref created contains no text
    * of a user or a model.
    */
   names(ref: string): boolean {
@@ -84,44 +86,44 @@ export class Redaction<T extends RedactedConversation = RedactedConversation> {
   }
 
   #startAgain(): void {
-    this.#taken = []
-    this.#all = []
+    this.#messages = []
+    this.#redactedMessages = []
     this.#results = 0
     this.#board = createBoard()
   }
 
-  #take(message: Message): void {
+  #add(message: Message): void {
     if (resultCall(message) !== null || isDeletedResult(message)) this.#results++
-    const made = this.#redacted(message)
-    this.#taken.push(message)
-    this.#all.push(made)
-    if (!isData(made)) return
+    const redacted = this.#redacted(message)
+    this.#messages.push(message)
+    this.#redactedMessages.push(redacted)
+    if (!isData(redacted)) return
     try {
-      this.#board.append(made)
+      this.#board.append(redacted)
     } catch {
-      // A placeholder accepts no writes into it.
+      // The write goes into a value that a placeholder replaces.
     }
   }
 
   #redacted(message: Message): Message {
-    const known = this.#shown.get(message)
-    if (known) return known
-    const made = redactMessage(message, {
+    const cached = this.#shown.get(message)
+    if (cached) return cached
+    const redacted = redactMessage(message, {
       labels: this.#labels,
       options: this.#options,
       hides: (ref) => this.hides(ref),
       number: this.#results,
     })
-    this.#shown.set(message, made)
-    return made
+    this.#shown.set(message, redacted)
+    return redacted
   }
 
   #redactedAsset(asset: AssetCreated): AssetCreated {
     if (this.#labels.asset({ id: asset.assetId }).integrity === 'trusted') return asset
     const { name: _, meta: __, ...rest } = asset
-    const made = this.#assets.get(asset) ?? { ...rest, mime: 'application/octet-stream' }
-    this.#assets.set(asset, made)
-    return made
+    const redacted = this.#assets.get(asset) ?? { ...rest, mime: 'application/octet-stream' }
+    this.#assets.set(asset, redacted)
+    return redacted
   }
 }
 
@@ -158,11 +160,11 @@ function redactMessage(message: Message, scope: RedactionScope): Message {
 
 const ROLES: ReadonlySet<string> = new Set(['user', 'assistant', 'system', 'tool', 'plugin'])
 
-/** Returns the sender without the name that they chose. */
+/** Returns the sender without a name, because the sender may have chosen it. */
 function namelessSender({ sender }: Message): Message['sender'] {
   const { participant_role: role } = sender
-  const known = ROLES.has(role) ? role : 'user'
-  return { participant_id: known, participant_role: known }
+  const safeRole = ROLES.has(role) ? role : 'user'
+  return { participant_id: safeRole, participant_role: safeRole }
 }
 
 function redactData(message: Message, { labels, hides }: RedactionScope): Message {
@@ -193,35 +195,35 @@ function redactResult(message: Message, { labels, number }: RedactionScope): Mes
     return { ...json, content: null, metadata: { tool_result: { ...kept, error: failure } } }
   }
   const metadata = { tool_result: kept }
-  const inside = valueIn(message)
-  // The reference of a new version may have a label of its own.
-  const isNamed = Object.hasOwn(tree.fields ?? {}, 'assetRef') && !isOffloaded(inside)
+  const value = valueIn(message)
+  // The reference of a new version may have its own label.
+  const hasOwnLabel = Object.hasOwn(tree.fields ?? {}, 'assetRef') && !isOffloaded(value)
   const isWhole =
     tree.label.integrity === 'untrusted' ||
-    (isReference(inside) && !isNamed) ||
+    (isReference(value) && !hasOwnLabel) ||
     written_to !== undefined
-  if (!isWhole) return { ...json, content: { [name]: redactValue(inside, tree) }, metadata }
-  // The description of the tool has the fields of the result.
-  const text = redactedText(name, inside, null)
+  if (!isWhole) return { ...json, content: { [name]: redactValue(value, tree) }, metadata }
+  // The tool's description already lists the fields of the result.
+  const text = redactedText(name, value, null)
   return { ...message, content_type: 'text/plain', content: text, metadata }
 }
 
-/** Removes the names and types of hidden files from a value. Returns the same value if it names none. */
+/** Removes the names and types of hidden files from a value. Returns the same value if it has no hidden files. */
 function withoutFileNames(value: unknown, hides: Redaction['hides']): unknown {
   if (Array.isArray(value)) {
-    const made = value.map((one) => withoutFileNames(one, hides))
-    return made.some((one, i) => one !== value[i]) ? made : value
+    const items = value.map((item) => withoutFileNames(item, hides))
+    return items.some((item, i) => item !== value[i]) ? items : value
   }
   if (!isPlainObject(value)) return value
   const { assetRef, kind } = value
   if (typeof assetRef === 'string' && isAssetRef(assetRef) && hides(assetRef))
     return { assetRef, kind, mimeType: 'application/octet-stream' }
-  const made = Object.entries(value).map(([key, one]) => [key, withoutFileNames(one, hides)])
-  const isSame = made.every(([key, one]) => one === value[key as string])
-  return isSame ? value : Object.fromEntries(made)
+  const entries = Object.entries(value).map(([key, item]) => [key, withoutFileNames(item, hides)])
+  const isSame = entries.every(([key, item]) => item === value[key as string])
+  return isSame ? value : Object.fromEntries(entries)
 }
 
-/** Returns the value of a result, also if its message has only a short form. */
+/** Returns the value of a result. If it was written to the board, its message may have only a short form. */
 function valueIn({ content, metadata }: Message): unknown {
   if (metadata.tool_result?.written_to === undefined || !isPlainObject(content)) return content
   if ('value' in content) return content.value
@@ -232,7 +234,7 @@ function isReference(value: unknown): boolean {
   return isPlainObject(value) && (value.offloaded === true || value.assetRef !== undefined)
 }
 
-/** Removes names and types of untrusted files from a trusted text. */
+/** Removes the names and types of untrusted files from a trusted message. */
 function redactNames(message: Message, { hides }: RedactionScope): Message {
   const { attachments } = message.metadata ?? {}
   const content = Array.isArray(message.content)
@@ -240,11 +242,11 @@ function redactNames(message: Message, { hides }: RedactionScope): Message {
     : message.content
   const isSame = content === message.content && !attachments?.length
   if (isSame) return message
-  const own = readMetadata(message).attachments.map((one) => {
+  const redacted = readMetadata(message).attachments.map((one) => {
     if (!hides(one.assetRef)) return one
     return { kind: one.kind, assetRef: one.assetRef, mimeType: 'application/octet-stream' }
   })
-  return { ...message, content, metadata: { ...message.metadata, attachments: own } }
+  return { ...message, content, metadata: { ...message.metadata, attachments: redacted } }
 }
 
 function redactPart(part: unknown, hides: Redaction['hides']): unknown {

@@ -21,7 +21,7 @@ export interface ShownResult {
   item: ResultItem
   /** The references of the assets that it names. */
   names: ReadonlySet<string>
-  /** The assets among them of which it shows a preview. */
+  /** The references of those assets of which it shows a preview. */
   previewed: ReadonlySet<string>
   /** Bodies that `fetch_asset` has read. They are shown in the next prompt only. */
   fetched: readonly MediaPart[]
@@ -29,10 +29,10 @@ export interface ShownResult {
   named: boolean
 }
 
-/** Results above this length are shown with their name, in characters. */
+/** Results longer than this are shown with their name, in characters. */
 const NAMED_CHARS = 200
 
-/** Maximum length of the preview of an old result, in characters. */
+/** Length of the beginning of an old result that is still shown, in characters. */
 const BEGINNING = 120
 
 /** Converts the result of a call to what the model sees: the value, or only its name if the result is old. */
@@ -57,7 +57,7 @@ export function resultItem(
   }
   const logged = shownValue(result.message)
   const found = bodiesIn(logged, known)
-  const value = found.names.size > 0 ? inFewerWords(logged) : logged
+  const value = found.names.size > 0 ? withShortRefs(logged) : logged
   const text = typeof value === 'string' ? escapeBlocks(value) : JSON.stringify(value)
   const named = text.length > NAMED_CHARS
   const output = named
@@ -70,7 +70,7 @@ export function resultItem(
   return { item, names, previewed, fetched, named }
 }
 
-/** Tells the model that a person changed the arguments of the call. Empty if nobody did. */
+/** Returns a note that a person changed the arguments of the call. Empty if nobody did. */
 function changeNote({ metadata }: Message): string {
   const { changed_arguments: changed } = Object(metadata?.tool_result) as Partial<ToolResultMark>
   if (changed === undefined) return ''
@@ -100,12 +100,12 @@ function shownValue({ content, metadata }: Message): JsonValue {
 }
 
 /**
- * Shortens the references in a value. The kind of an asset is left out, because its type implies it. Its type is
- * left out if the model sees the file or its marker.
+ * Shortens the references in a value. The kind of an asset is left out, because its MIME type implies it. The MIME type
+ * is left out if the model sees the file or its marker.
  */
-function inFewerWords(value: JsonValue): JsonValue {
+function withShortRefs(value: JsonValue): JsonValue {
   if (typeof value !== 'object' || value === null) return value
-  if (Array.isArray(value)) return value.map(inFewerWords)
+  if (Array.isArray(value)) return value.map(withShortRefs)
   const { assetRef, mimeType, fetched } = value as Record<string, JsonValue>
   const isReference = typeof assetRef === 'string' && typeof mimeType === 'string'
   const isShown =
@@ -113,5 +113,5 @@ function inFewerWords(value: JsonValue): JsonValue {
   const entries = Object.entries(value).filter(
     ([key]) => !(isReference && key === 'kind') && !(isShown && key === 'mimeType'),
   )
-  return Object.fromEntries(entries.map(([key, item]) => [key, inFewerWords(item)]))
+  return Object.fromEntries(entries.map(([key, item]) => [key, withShortRefs(item)]))
 }

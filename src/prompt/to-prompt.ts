@@ -22,12 +22,12 @@ import type {
 
 const { createHash } = nodeBuiltin('node:crypto')
 
-/** The parts of a prompt around its items. */
+/** The parts of a prompt before and after its items. */
 export interface PromptFrame {
   /** The instructions. An empty text is left out. */
   system: string
   capabilities: ModelCapabilities
-  /** Items that are new for each call. They come last, after the cache marks. */
+  /** Items for this call only. They come last, after the cache marks. */
   tail?: readonly ResolvedItem[]
 }
 
@@ -48,7 +48,7 @@ export function framedPrompt(
   return withCacheMarks(all, end.length, capabilities)
 }
 
-/** The answer between tool results and a user message, for providers that reject a user message directly after results. */
+/** An answer between tool results and a user message, because some providers reject a user message after results. */
 const BRIDGE: LanguageModelV4Message = {
   role: 'assistant',
   content: [{ type: 'text', text: 'I have the results.' }],
@@ -56,17 +56,17 @@ const BRIDGE: LanguageModelV4Message = {
 
 /** Joins user messages that follow each other, and puts an answer between tool results and any other message. */
 export function inStrictRoles(messages: readonly LanguageModelV4Message[]): LanguageModelV4Prompt {
-  const made: LanguageModelV4Message[] = []
+  const joined: LanguageModelV4Message[] = []
   for (const message of messages) {
-    const last = made.at(-1)
+    const last = joined.at(-1)
     if (message.role === 'user' && last?.role === 'user') {
-      made[made.length - 1] = { ...last, content: [...last.content, ...message.content] }
+      joined[joined.length - 1] = { ...last, content: [...last.content, ...message.content] }
       continue
     }
-    if (last?.role === 'tool' && message.role !== 'assistant') made.push(BRIDGE)
-    made.push(message)
+    if (last?.role === 'tool' && message.role !== 'assistant') joined.push(BRIDGE)
+    joined.push(message)
   }
-  return made
+  return joined
 }
 
 /** Converts one item to messages. They are never changed afterwards, so that the next prompt can reuse them. */
@@ -74,7 +74,7 @@ export function itemMessages(
   item: ResolvedItem,
   capabilities: ModelCapabilities,
 ): LanguageModelV4Message[] {
-  return acceptable(messagesOf(item, capabilities), capabilities)
+  return withoutRejectedParts(messagesOf(item, capabilities), capabilities)
 }
 
 function messagesOf(item: ResolvedItem, capabilities: ModelCapabilities): LanguageModelV4Message[] {
@@ -86,16 +86,16 @@ function messagesOf(item: ResolvedItem, capabilities: ModelCapabilities): Langua
 }
 
 /**
- * Replaces what makes a provider reject a whole prompt: a tool name that a model invented, the id of a call from another
- * provider or of a command, an empty result, and half of a surrogate pair. The log keeps the original, so otherwise every
- * later call of the conversation would fail.
+ * Replaces parts that would make a provider reject the whole prompt: a tool name that a model invented, the id of a
+ * call from another provider or of a command, an empty result, and half of a surrogate pair. The log keeps the
+ * original, so without this, every later call of the conversation would fail.
  */
-function acceptable(
+function withoutRejectedParts(
   messages: LanguageModelV4Message[],
   { callIds }: ModelCapabilities,
 ): LanguageModelV4Message[] {
-  const whole = isWellFormed(messages) ? messages : wellFormed(messages)
-  return whole.map((message) => {
+  const readable = isWellFormed(messages) ? messages : wellFormed(messages)
+  return readable.map((message) => {
     const { role } = message
     if (role !== 'assistant' && role !== 'tool') return message
     const content = message.content.map((part) => {
@@ -109,28 +109,28 @@ function acceptable(
   })
 }
 
-/** Returns a short id in place of one that the provider rejects. */
+/** Returns the id, or a short hash of it if the provider would reject it. */
 function callIdFor(id: string, accepted: RegExp | null): string {
   if (accepted?.test(id) ?? true) return id
   const hash = createHash('sha256').update(id).digest('base64url')
   return hash.replace(/[^A-Za-z0-9]/g, '').slice(0, 9)
 }
 
-/** Returns an output whose text is not blank. */
+/** Replaces a blank text in an output. */
 function withText(output: LanguageModelV4ToolResultOutput): LanguageModelV4ToolResultOutput {
   return output.type === 'text' && isBlank(output.value)
     ? { ...output, value: '(empty result)' }
     : output
 }
 
-/** Returns a name of a tool in the characters that all providers accept. */
+/** Returns the name of a tool with only the characters that all providers accept. */
 function nameFor(name: string): string {
   return NAME.test(name) ? name : name.replace(/[^\w-]+/g, '_').slice(0, 64) || '_'
 }
 
 const NAME = /^[\w-]{1,64}$/
 
-/** Whether no text in a value has half of a surrogate pair, which is left where a text was cut inside an emoji. */
+/** Whether no text in a value has half of a surrogate pair, such as a text that was cut inside an emoji. */
 function isWellFormed(value: unknown): boolean {
   if (typeof value === 'string') return value.isWellFormed()
   if (Array.isArray(value)) return value.every(isWellFormed)
@@ -148,7 +148,7 @@ function wellFormed<T>(value: T): T {
   return Object.fromEntries(entries)
 }
 
-/** If a provider takes system messages only at the start, later ones become user messages with a heading. */
+/** Returns a system message, or a user message with a heading if the provider accepts system messages only first. */
 function systemMessage(
   text: string,
   { systemAnywhere }: ModelCapabilities,
@@ -175,26 +175,26 @@ function userMessage(
   }
 }
 
-/** Whether a text has nothing that a model could read. Providers reject such texts. */
+/** Whether a text is empty or only whitespace. Providers reject such texts. */
 function isBlank(text: string): boolean {
   return text.trim() === ''
 }
 
 function assistantMessages({ parts, calls }: AssistantItem): LanguageModelV4Message[] {
-  const said = (part: AnswerText | ReasoningPart) => ({
+  const toPart = (part: AnswerText | ReasoningPart) => ({
     type: part.type,
     text: part.text,
     ...providerOptions(part),
   })
-  const shown = parts.filter(({ type, text }) => type === 'reasoning' || !isBlank(text)).map(said)
+  const shown = parts.filter(({ type, text }) => type === 'reasoning' || !isBlank(text)).map(toPart)
   const called = calls.flatMap((call) => {
     const { name, arguments: input } = asModelWrote(call)
     const ids = { toolCallId: call.id, toolName: name }
     const part = { type: 'tool-call' as const, ...ids, input, ...providerOptions(call) }
-    return [...(call.thoughts ?? []).map(said), part]
+    return [...(call.thoughts ?? []).map(toPart), part]
   })
   const all = [...shown, ...called]
-  // An answer may be cut off in its reasoning. Providers reject reasoning that nothing follows.
+  // An interrupted answer may end with reasoning. Providers reject reasoning without anything after it.
   const content = all.slice(0, 1 + all.findLastIndex(({ type }) => type !== 'reasoning'))
   return content.length > 0 ? [{ role: 'assistant', content }] : []
 }
@@ -212,11 +212,11 @@ const MARKS: Readonly<Record<'anthropic' | 'bedrock', SharedV4ProviderOptions>> 
 }
 
 /**
- * Adds marks for the provider's cache. They are at the end of the system message, at the last message before the tail,
- * and where that mark was in the previous call: providers search only a few blocks back. Returns the same
- * prompt if the provider needs no marks. Messages are copied, never changed.
+ * Adds marks for the provider's cache to the system message and to the last message before the tail. The last message of
+ * the previous call gets one too, because providers search only a few blocks back. Returns the same prompt if the
+ * provider needs no marks. Messages are copied, never changed.
  *
- * @param tail How many messages at the end are made anew for each call.
+ * @param tail The number of messages at the end that are for this call only.
  */
 function withCacheMarks(
   prompt: LanguageModelV4Prompt,
@@ -279,7 +279,7 @@ export function resultMessages(
     const { toolCallId, toolName } = result
     const files = result.media.filter((part) => part.type === 'file')
     const inside = files.filter((file) => !result.isError && goesInside(file, capabilities))
-    for (const file of files.filter((one) => !inside.includes(one))) {
+    for (const file of files.filter((other) => !inside.includes(other))) {
       outside.push({
         type: 'text',
         text: `[From the result of ${toolName}, call ${toolCallId}: ${file.ref}]`,
@@ -297,6 +297,7 @@ export function resultMessages(
   return messages
 }
 
+/** Whether a file can be sent inside a tool result. */
 function goesInside({ mediaType, data }: FilePart, capabilities: ResultCapabilities): boolean {
   if (data.type === 'url' && !capabilities.urlsInResults) return false
   return limitOf(capabilities.takesInResults, mediaType) !== null

@@ -18,7 +18,7 @@ export interface MediaPart {
   type: 'media'
   kind: 'image' | 'audio' | 'video' | 'file'
   ref: string
-  /** The MIME type, as far as it is known: `image/png`, `image/*`, `application/octet-stream`. */
+  /** The MIME type, as precise as it is known: `image/png`, `image/*` or `application/octet-stream`. */
   mimeType: string
   fileName?: string
   /** The size in bytes, if it is known. */
@@ -28,9 +28,9 @@ export interface MediaPart {
   /** For audio: the provider's name of the format, `mp3` or `wav`. */
   format?: string
   /**
-   * What replaces the file if the model does not accept it. `note`: a text with name, type, size and reference, or
-   * the text in the file. `type`: only its type, because the text beside it names the file. `short`: the embedded
-   * reference with the text or data in it if they are short, else with its metadata.
+   * What replaces the file if the model does not accept it. `note`: a text with name, type, size and reference, or the
+   * text in the file. `type`: only its type, because the text next to it names the file. `short`: the embedded
+   * reference, with the file's text or data if they are short, or else with its metadata.
    */
   otherwise: 'note' | 'type' | 'short'
 }
@@ -40,7 +40,7 @@ export interface ReasoningPart extends KeptReasoning {
   type: 'reasoning'
 }
 
-/** A text of the model, with its provider's metadata, which is sent back unchanged. */
+/** A text of the model. The provider's metadata is sent back unchanged. */
 export interface AnswerText extends TextPart {
   provider_metadata?: Record<string, unknown>
 }
@@ -86,7 +86,7 @@ export function mediaOfItem(item: TranscriptItem): MediaPart[] {
   return item.parts.flatMap((part) => (part.type === 'media' ? part : []))
 }
 
-/** Maximum size of an image that was scaled down for a model, in bytes. */
+/** Estimated maximum size of an image that was scaled down for a model, in bytes. */
 const PICTURE_BYTES = 1_500_000
 
 /** Estimates how many bytes of a body are sent, before it is read. */
@@ -157,7 +157,7 @@ export function jsonTokens(value: unknown): number {
 }
 
 /**
- * Converts an answer of the model: its reasoning, texts and calls, in the order of the model.
+ * Converts an answer of the model: its reasoning, texts and calls, in the order in which the model wrote them.
  *
  * @param lines Lines after the text, such as those about files.
  */
@@ -180,7 +180,7 @@ export function assistantItem(message: Message, lines: readonly string[]): Assis
       at += length
     } else {
       const call = called[calls.length] as AnswerCall
-      // Texts come before calls, so only what precedes a later call must stay with it.
+      // All texts come before the calls, so only reasoning before a later call must stay with that call.
       const isLater = calls.length > 0 && thoughts.length > 0
       calls.push(isLater ? { ...call, thoughts } : call)
       if (!isLater) parts.push(...thoughts)
@@ -192,9 +192,9 @@ export function assistantItem(message: Message, lines: readonly string[]): Assis
 }
 
 /**
- * Returns the parts of an answer: what its message says of them, or else its reasoning, its text and its calls. If what
- * the message says does not fit, something was changed, and the reasoning is left out, because providers reject
- * reasoning that is not followed by its own part.
+ * Returns the order of an answer's parts: the order in its message, or else reasoning, text, calls. If the order in the
+ * message does not fit, the message was changed. Then the reasoning is left out, because providers reject reasoning
+ * that is not followed by its own part.
  */
 function orderOf(message: Message): readonly AnswerPart[] {
   const { reasoning, calls, answerParts } = readMetadata(message)
@@ -212,7 +212,7 @@ function orderOf(message: Message): readonly AnswerPart[] {
   ]
 }
 
-/** Adds lines to the last text, or as a text of their own, if the provider knows that text by its metadata. */
+/** Adds lines to the last text. If that has metadata of the provider, adds them as a separate text. */
 function withLines(
   parts: readonly (AnswerText | ReasoningPart)[],
   lines: readonly string[],

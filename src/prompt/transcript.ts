@@ -31,7 +31,7 @@ export interface TranscriptOptions {
   merge?: MergeMode
   /** Whether large data is shown in full, because the model has no tools to read more. Default: false. */
   wholeData?: boolean
-  /** Returns whether a file must be left out without a note. Default: never. */
+  /** Whether a file must be left out without a note. Default: never. */
   hides?(ref: string): boolean
   /** Default: `named`. */
   describeAssets?: DescribedAssets
@@ -41,7 +41,7 @@ export interface TranscriptOptions {
 
 /**
  * A conversation as its prompt shows it, independent of the model's capabilities. It depends only on the log, not on
- * how often it is updated. The cost of an update depends only on what is new.
+ * how often it is updated. An update costs only as much as the new messages.
  */
 export class Transcript {
   readonly #options: TranscriptOptions
@@ -49,47 +49,49 @@ export class Transcript {
   #placer: Placer
   #compaction: CompactionState | null = null
   #deletion: DeletionState | null = null
-  #done = 0
-  #takenAssets = 0
+  /** The numbers of messages and assets that were added. */
+  #messageCount = 0
+  #assetCount = 0
 
   constructor(options: TranscriptOptions) {
     this.#options = options
     this.#placer = new Placer(this.#known, options)
   }
 
-  /** What is shown so far. The items only grow at their end, until a compaction or a deletion starts a new list. */
+  /** The items so far, with their sizes. The list only grows at its end, until a compaction or deletion restarts it. */
   get shown(): Shown {
     return this.#placer
   }
 
   /** The number of messages that it shows. */
   get messages(): number {
-    return this.#done
+    return this.#messageCount
   }
 
-  /** Adds what is new in the conversation. Call it when the model may be asked. */
+  /** Adds the new messages of the conversation. Call it when the model may be asked. */
   update(conversation: PromptConversation): void {
     const { state, board } = conversation
     const { merge = 'cache' } = this.#options
-    this.#takeAssets(state)
-    const isMoved = merge === 'engine' && state.messages.slice(this.#done).some(isData)
-    const isShorter = (state.deletion ?? null) !== this.#deletion
-    if (state.compaction !== this.#compaction || isShorter || isMoved) this.#restart(conversation)
-    if (state.messages.length === this.#done) return
-    const how = merge === 'engine' ? ({ ...IN_PLACE, merge, board } as const) : IN_PLACE
-    this.#placer.place(state.messages.slice(this.#done), this.#done, how)
-    this.#done = state.messages.length
+    this.#addAssets(state)
+    const hasNewData = merge === 'engine' && state.messages.slice(this.#messageCount).some(isData)
+    const isDeleted = (state.deletion ?? null) !== this.#deletion
+    if (state.compaction !== this.#compaction || isDeleted || hasNewData)
+      this.#restart(conversation)
+    if (state.messages.length === this.#messageCount) return
+    const placing = merge === 'engine' ? ({ ...IN_PLACE, merge, board } as const) : IN_PLACE
+    this.#placer.place(state.messages.slice(this.#messageCount), this.#messageCount, placing)
+    this.#messageCount = state.messages.length
   }
 
-  #takeAssets({ assets, assetsAfter }: PromptConversation['state']): void {
-    for (const [i, asset] of assets.slice(this.#takenAssets).entries()) {
-      const after = assetsAfter[this.#takenAssets + i] ?? 0
+  #addAssets({ assets, assetsAfter }: PromptConversation['state']): void {
+    for (const [i, asset] of assets.slice(this.#assetCount).entries()) {
+      const after = assetsAfter[this.#assetCount + i] ?? 0
       if (!this.#known.has(asset.ref)) this.#known.set(asset.ref, { asset, after })
     }
-    this.#takenAssets = assets.length
+    this.#assetCount = assets.length
   }
 
-  /** Starts a new list of items with the last compaction. */
+  /** Starts a new list of items, with the part that the last compaction covers. */
   #restart({ state, board }: PromptConversation): void {
     const { messages, compaction } = state
     const { merge } = this.#options
@@ -97,16 +99,16 @@ export class Transcript {
     this.#compaction = compaction
     this.#deletion = state.deletion ?? null
     const through = messages.findLastIndex(({ id }) => id === compaction?.through)
-    this.#done = through + 1
+    this.#messageCount = through + 1
     if (!compaction || through === -1) return
-    const covered = messages.slice(0, this.#done)
-    const given = {
+    const covered = messages.slice(0, this.#messageCount)
+    const part = {
       messages: covered,
       board: merge === 'engine' ? board : boardAfter(covered, board),
-      merged: merge !== 'model',
+      isMerged: merge !== 'model',
       known: { get: (ref: string) => this.#known.get(ref)?.asset },
     }
-    placeCompact(this.#placer, given, compaction)
+    placeCompact(this.#placer, part, compaction)
     this.#placer.base = this.#placer.tokens
   }
 }

@@ -23,7 +23,7 @@ export interface ShownMessage {
   names: ReadonlySet<string>
 }
 
-/** Converts a message that is not the model's: its text, then its attachments, each with its marker. */
+/** Converts a message that the model did not write: its text, then its attachments, each with its marker. */
 export function userParts(message: Message, known: KnownAssets): ShownMessage {
   const parts: (TextPart | MediaPart)[] = []
   const names = new Set<string>()
@@ -63,7 +63,7 @@ export function marker({
   return `[Attached ${kind}: asset_id=${JSON.stringify(id)}${name}${field}]`
 }
 
-/** Returns the file if the whole message is one, such as type `image/png` with a reference as its content. */
+/** Returns the file if the message is only a file, such as one of type `image/png` with a reference as content. */
 function wholeMedia(content: unknown, contentType: string): ReadMedia | null {
   if (!/^(?:image|audio|video|application)\/[\w.+-]+$/.test(contentType)) return null
   const { assetRef = content } = Object(content) as { assetRef?: unknown }
@@ -81,7 +81,7 @@ function attachedParts(
   const asset = whole === null ? undefined : known.get(whole)
   if (whole !== null) names.add(whole)
   const text: TextPart = { type: 'text', text: marker(media) }
-  // Its metadata describes it. Whether a field is an image or a value is known only when it is read.
+  // The metadata describes the whole asset. Whether a field is an image or a value is known only when it is read.
   if (asset?.structured && media.ref === whole) return [text]
   if (asset?.structured) return [text, { ...mediaOf(media.ref, asset), otherwise: 'short' }]
   const part = { ...mediaOf(media.ref, asset), ...media }

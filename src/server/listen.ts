@@ -31,13 +31,13 @@ const OPTIONS: OptionTable<ListenOptions> = {
 export interface Listening {
   url: string
   /**
-   * Stops the server. It rejects new requests with `shutting_down`, ends the streams and closes the agents, whose runs can be
-   * resumed later. Then it lets open requests end, and frees the port.
+   * Stops the server. It rejects new requests with `shutting_down`, ends the streams and closes the agents, whose runs
+   * can be resumed later. Then it lets open requests end, and frees the port.
    */
   close(): Promise<void>
 }
 
-/** What {@link listen} needs from the server. */
+/** The parts of the server that {@link listen} needs. */
 export interface Listener {
   needsToken: boolean
   /** Stops accepting work, and releases what is running. */

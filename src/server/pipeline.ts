@@ -24,11 +24,11 @@ export const errorsOnly: ServerLogger = {
 export interface JsonAnswer {
   jsonText: string
   status: number
-  /** In addition to the headers that every response has. */
+  /** Headers in addition to those that every response has. */
   headers?: Readonly<Record<string, string>>
 }
 
-/** What a handler answers: a response with all its headers, or JSON. */
+/** The answer of a handler: a response with all its headers, or JSON. */
 export type AnyAnswer = Response | JsonAnswer
 
 /** Returns a value as a JSON answer. Headers set on Hono's context are not added to it. */
@@ -47,7 +47,7 @@ type Answerer = () => AnyAnswer | Promise<AnyAnswer>
 
 /** Options of {@link createPipeline}. */
 export interface PipelineOptions {
-  /** Throws for a request that is not answered. */
+  /** Throws for a request that must be rejected. */
   guard(c: Context): void
   /** Answers in place of the handler, or returns null to let the request pass. */
   draining(c: Context): Response | null
@@ -65,8 +65,8 @@ export function reportFailure(c: Context, error: unknown): void {
 const MAX_URL = 16 * 1024
 
 /**
- * Makes the steps that every request passes: a request id, the guard, error responses, compression, metrics and the log.
- * It is one function because a chain of middleware takes longer than the work in it.
+ * Makes the steps that every request passes: a request id, the guard, error responses, compression, metrics and the
+ * log. It is one function because a chain of middleware takes longer than the work in it.
  */
 export function createPipeline({ guard, draining, log, metrics }: PipelineOptions): Pipeline {
   async function answered(c: Context, answer: Answerer): Promise<AnyAnswer> {

@@ -2,7 +2,7 @@ import type { Context } from 'hono'
 import type { z } from 'zod'
 import { ByrefError } from '../core/errors.ts'
 
-/** What is wrong with one field of a request. */
+/** A problem with one field of a request. */
 export interface RequestIssue {
   /** The path in the body or the query, keys joined by dots; empty for the whole. */
   path: string
@@ -88,14 +88,14 @@ export function parse<T>(
   const result = schema.safeParse(value)
   if (result.success) return result.data
   const issues = issuesOf(result.error.issues, place)
-  // Forms that want an object say the same.
+  // All forms that expect an object report the same issue.
   const distinct = new Map(issues.map((issue) => [JSON.stringify(issue), issue]))
   throw new RequestError(part, [...distinct.values()])
 }
 
 type Issues = readonly z.core.$ZodIssue[]
 
-/** Returns issues with their whole paths. Of a union, they are those of the form that the value fits best. */
+/** Returns issues with their full paths. For a union, returns the issues of the form that the value fits best. */
 function issuesOf(issues: Issues, place: readonly PropertyKey[]): RequestIssue[] {
   return issues.flatMap((issue): RequestIssue[] => {
     const path = [...place, ...issue.path]
@@ -106,7 +106,9 @@ function issuesOf(issues: Issues, place: readonly PropertyKey[]): RequestIssue[]
   })
 }
 
-/** Returns the issues of the form that a value fits best; of all forms if it has the type of none. */
+/**
+ * Returns the issues of the form that a value fits best. If no form has the value's type, returns those of all forms.
+ */
 function closest(forms: readonly Issues[]): readonly Issues[] {
   const hasNoType = forms.every((issues) => {
     return issues.every(({ path, code }) => path.length === 0 && code !== 'unrecognized_keys')
@@ -116,12 +118,12 @@ function closest(forms: readonly Issues[]): readonly Issues[] {
   return forms.slice(misfits.indexOf(Math.min(...misfits))).slice(0, 1)
 }
 
-/** Returns how far a value is from a form, by its keys. What is wrong inside of its fields does not count. */
+/** Returns how far a value is from a form, by its keys. Problems inside its fields do not count. */
 function misfit(issues: Issues): number {
   let sum = 0
   for (const issue of issues) {
     if (issue.code === 'unrecognized_keys') sum += issue.keys.length
-    // A word such as `op` tells the forms apart.
+    // A constant such as `op` tells the forms apart.
     else if (issue.code === 'invalid_value') sum += 2
     else if (issue.path.length <= 1) sum++
   }

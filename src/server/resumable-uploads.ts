@@ -24,10 +24,10 @@ const SWEEP_MS = 60 * 60 * 1000
 /** Maximum number of answers that are kept in memory. */
 const MAX_ANSWERS = 1000
 
-/** How the name of an answer's file begins. It ends with the id of the upload. */
+/** The prefix of the name of an answer's file. The rest is the id of the upload. */
 const ANSWER = 'answer-'
 
-/** What the server knows of a request. */
+/** The server's data about a request. */
 interface UploadRequest {
   caller: Caller
   /** Logs a failure of the server. */
@@ -37,8 +37,8 @@ interface UploadRequest {
 type Imported = Awaited<ReturnType<typeof importOne>>
 
 /**
- * Uploads that continue where they were interrupted, by the tus protocol 1.0 (tus.io/protocols/resumable-upload). A piece
- * is on disk before it is answered, so the server may restart in the middle.
+ * Uploads that continue where they were interrupted, by the tus protocol 1.0 (tus.io/protocols/resumable-upload). A
+ * piece is on disk before it is answered, so the server may restart in the middle.
  */
 export class ResumableUploads {
   readonly #folder: string
@@ -166,7 +166,7 @@ export class ResumableUploads {
         signal: controller.signal,
       })
       const answer = { namespace: metadata?.namespace ?? null, made }
-      // Without it, a client that has lost the answer uploads the file again.
+      // Without the stored answer, a client that has not received it would upload the file again.
       await writeFile(join(this.#folder, ANSWER + id), JSON.stringify(answer)).catch(() => {})
       await this.#open().store.remove(id)
       return made

@@ -14,21 +14,21 @@ import { type AnyAnswer, jsonAnswer, type Pipeline } from './pipeline.ts'
 import type { ConversationReader, Reader } from './readers/readers.ts'
 import { parse, RequestError, readJson } from './request-body.ts'
 
-/** What a route answers: JSON by a schema, bytes of the named media types, or nothing. */
+/** The answer of a route: JSON that fits a schema, bytes of these media types, or nothing. */
 export type Answer = z.ZodType | { types: readonly string[] } | null
 
-/** What the API document, the checks of requests and the tests know about a route. */
+/** The description of a route, for the API document, the checks of requests and the tests. */
 export interface RouteSpec<Query = unknown, Body = unknown> {
   /** The role that callers need. Null: everybody may use the route without a token. */
   role: Role | null
-  /** What the route does, in a few words. */
+  /** A short description of the route. */
   summary: string
   query?: z.ZodType<Query>
   /** A JSON body. Where it is optional, the schema accepts `{}`. */
   body?: z.ZodType<Body>
   /** The media types of a body that is not JSON. The handler reads it. */
   takes?: readonly string[]
-  /** By status. */
+  /** The answers of the route, by status. */
   answers: Readonly<Record<number, Answer>>
   /** Codes in addition to those that every route has, and to those of the conversation or asset in its path. */
   errors?: readonly ByrefErrorCode[]
@@ -57,7 +57,9 @@ export interface FoundConversation {
    * @throws ByrefError `agent_not_found`; `conversation_busy` while another agent runs
    */
   agent(name?: string): Agent
-  /** For reading and deleting: returns the agent that answered last, or the first if the server does not have that one. */
+  /**
+   * For reading and deleting: returns the agent that answered last, or the first if the server does not have that one.
+   */
   anyAgent(): Agent
 }
 
@@ -91,7 +93,7 @@ export function route<Query = undefined, Body = undefined>(
   return { ...spec, method: method.toLowerCase() as Route['method'], path, handle }
 }
 
-/** What {@link mountRoutes} needs from the server. */
+/** The parts of the server that {@link mountRoutes} needs. */
 export interface RouteHost {
   pipeline: Pipeline
   idempotencyKeys: IdempotencyKeys
@@ -192,7 +194,7 @@ async function findConversation(
   }
 }
 
-/** How many parsed queries are kept for each route, and how long each may be. */
+/** Maximum number of cached parsed queries for each route, and maximum length of each. */
 const CACHE = { queries: 100, characters: 200 }
 
 /** Parses queries by a schema. Clients send the same few again and again, so those are parsed once. */

@@ -16,12 +16,12 @@ const { setTimeout: sleep } = nodeBuiltin('node:timers/promises')
 
 /** The connection of a log or store to its file. No call blocks while another process writes. */
 export interface Connection<S> {
-  /** Reads. While the file is busy, it tries again. */
+  /** Reads. Retries while the file is busy. */
   read<T>(work: (sql: S) => T): Promise<T>
   readonly write: Write<S>
-  /** Runs; `close` waits until it ends. @throws ByrefError after `close` */
+  /** Runs a call. `close` waits until it ends. @throws ByrefError after `close` */
   use<T>(run: () => Promise<T>): Promise<T>
-  /** Reads at once; null if that fails. */
+  /** Reads without retries. Returns null if that fails. */
   tryRead<T>(work: (sql: S) => T): T | null
   readonly closed: boolean
   close(): Promise<void>
@@ -60,7 +60,7 @@ export function connect<S extends TransactionStatements>(
     return file
   }
 
-  /** Tries again with pauses while the file is busy, up to the time limit. */
+  /** Reads, and retries with pauses while the file is busy, up to the time limit. */
   async function read<T>(work: (sql: S) => T): Promise<T> {
     const since = performance.now()
     for (let attempt = 0; ; attempt++) {

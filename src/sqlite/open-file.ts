@@ -19,18 +19,20 @@ export interface OpenFile<S> {
 
 /** How a file is migrated and prepared. */
 export interface FileKind<S> {
-  /** For errors, such as `The log`. */
+  /** A name for errors, such as `The log`. */
   name: string
   /** The code of the error if the file has a later version. */
   code: ByrefErrorCode
-  /** Each step migrates a file from its index to the next version (`PRAGMA user_version`). Never change a step; add one. */
+  /**
+   * Each step migrates a file from its index to the next version (`PRAGMA user_version`). Never change a step; add one.
+   */
   steps: readonly ((db: DatabaseSync) => void)[]
   prepare(db: DatabaseSync): S
 }
 
 /**
- * Opens or creates the file at once; a busy file fails. Where SQLite has no space or permission for its files next to the
- * database, a file that its last user closed is opened read-only.
+ * Opens or creates the file without retries: a busy file fails. If SQLite has no space or permission for its files next
+ * to the database, a file that its last user has closed is opened read-only.
  *
  * @throws What SQLite throws; ByrefError `dependency_missing` in a runtime that has only the name of `node:sqlite`
  */
@@ -48,7 +50,7 @@ export function openFile<S>(path: string, kind: FileKind<S>): OpenFile<S> {
   return { ...prepare(new Database(url), kind), isTemporary: true }
 }
 
-/** Cloudflare's workerd has the module, and no way to open a database. */
+/** Returns the error for Cloudflare's workerd, which has the module, but cannot open a database. */
 function notThere(cause: TypeError): ByrefError {
   const message =
     'This needs node:sqlite, which this runtime does not have: run it in Node.js, Bun or Deno, or keep records in PostgreSQL'

@@ -14,10 +14,10 @@ export interface SqliteError extends Error {
   errstr: string
 }
 
-/** What uses the file, for error messages. */
+/** The user of a file, for error messages. */
 export interface FileOwner {
   path: string
-  /** Such as `conversation log`. */
+  /** A name, such as `conversation log`. */
   what: string
   /** The code of every error except a full disk. */
   failed: ByrefErrorCode
@@ -40,7 +40,7 @@ export function isCorrupt(error: unknown): error is SqliteError {
   return isSqliteError(error) && (error.errcode & 0xff) === CORRUPT
 }
 
-/** The error that the owner throws for an error of SQLite. Other errors are returned unchanged. */
+/** Returns the error that the owner throws for an error of SQLite. Other errors are returned unchanged. */
 export function fileError(error: unknown, owner: FileOwner): unknown {
   if (!isSqliteError(error)) return error
   const { path, what, failed } = owner

@@ -14,8 +14,8 @@ import {
 const { setImmediate: nextTurn } = nodeBuiltin('node:timers/promises')
 
 /**
- * Writes in a transaction that is on disk when this resolves; `committed` is called just before. `work` may throw before it has
- * written anything: that does not affect other writers of the transaction. It may be called again.
+ * Writes in a transaction that is on disk when this resolves; `committed` is called just before. `work` may throw
+ * before it has written anything: that does not affect other writers of the transaction. It may be called again.
  */
 export type Write<S> = <T>(work: (sql: S) => T, committed?: (value: T) => void) => Promise<T>
 
@@ -51,8 +51,9 @@ interface QueueOptions<S> {
 }
 
 /**
- * Makes a function that writes in the order of the calls. The first write starts at the next microtask. Writes that come before
- * a commit ends, or while the file is busy, share the next transaction and its sync. Other work runs between transactions.
+ * Returns a function that writes in the order of the calls. The first write starts at the next microtask. Writes that
+ * come before a commit ends, or while the file is busy, share the next transaction and its sync. Other work runs
+ * between transactions.
  */
 export function writeQueue<S extends TransactionStatements>(options: QueueOptions<S>): Write<S> {
   const waiting: Job<S>[] = []
@@ -63,7 +64,7 @@ export function writeQueue<S extends TransactionStatements>(options: QueueOption
       try {
         await settle(waiting, options)
       } catch (error) {
-        // Whatever failed, no writer waits forever.
+        // Reject all waiting writers, so that none waits forever.
         for (const job of waiting.splice(0)) job.failed(error)
       }
       await nextTurn()
@@ -105,7 +106,7 @@ async function settle<S extends TransactionStatements>(
         hasMadeRoom = true
         makeRoom(options.open)
       } else if (waiting.length > 1) {
-        // A transaction for each write finds the one that fails.
+        // Write each one in its own transaction, to find the one that fails.
         for (const job of waiting.splice(0)) await settle([job], options)
       } else {
         waiting.pop()?.failed(fileError(error, options.owner))

@@ -9,7 +9,7 @@ import type { LanguageModel } from '../../models/language-model.ts'
 import { withCost } from '../../models/model-capabilities.ts'
 import { callSettings, type ModelSettings, type RetryOptions } from '../../models/model-settings.ts'
 
-/** What a model is called with, except its prompt. */
+/** The options of a model call, without its prompt. */
 export interface AskOnceOptions {
   model: LanguageModel
   settings: ModelSettings

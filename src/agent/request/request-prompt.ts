@@ -15,7 +15,7 @@ import { CACHE_BYTES } from '../../prompt/media/media-source.ts'
 import { PromptBuilder } from '../../prompt/prompt-builder.ts'
 import { acceptMessages } from '../accept-messages.ts'
 
-/** The prompt of a request, and what its messages ask for. */
+/** The prompt of a request, and the instances and output schema that its messages ask for. */
 export interface RequestPrompt {
   messages: LanguageModelV4Prompt
   /** The names of the instances in the data, in order of first appearance. */
@@ -26,7 +26,7 @@ export interface RequestPrompt {
   price: ModelPrice | null
 }
 
-/** What the prompt is built with. */
+/** Options of {@link requestPrompt}. */
 export interface RequestPromptOptions {
   model: LanguageModel
   assets?: Assets
@@ -47,7 +47,7 @@ export async function requestPrompt(
   const board = createBoard(messages, { validate: schemaIssues })
   const created = events.flatMap((event) => (event.type === 'ASSET_CREATED' ? event.payload : []))
   const builder = new PromptBuilder({ merge: 'engine', wholeData: true, guide: () => null })
-  const known = await capabilitiesOf(model, capabilities)
+  const resolved = await capabilitiesOf(model, capabilities)
   const prompt = await builder.build(
     { state: { messages, assets: created, assetsAfter: [], compaction: null }, board },
     {
@@ -56,7 +56,7 @@ export async function requestPrompt(
       media: 'all',
       assets,
       namespace: null,
-      capabilities: known,
+      capabilities: resolved,
       cache: new ContentCache(CACHE_BYTES),
     },
   )
@@ -64,7 +64,7 @@ export async function requestPrompt(
     messages: prompt,
     instances: instancesOf(messages),
     output: inputOutput(messages),
-    price: known.price,
+    price: resolved.price,
   }
 }
 

@@ -115,12 +115,12 @@ export async function request(
   const reader = readerOf(outputSchema, prompt, config)
   const ask = askOnce({ ...config, model, settings, schema: reader.schema, price: prompt.price })
   const words = [config.instructions, reader.words, outputRequest(reader.schema)]
-  const asked = withSystem(words, prompt.messages)
-  const first = await ask(asked)
+  const sent = withSystem(words, prompt.messages)
+  const first = await ask(sent)
   const read = await reader.read(first.text)
   if (read.problem === undefined) return solved(read.value, [first])
   const second = await ask([
-    ...asked,
+    ...sent,
     // Providers reject a blank text.
     { role: 'assistant', content: [{ type: 'text', text: first.text.trim() || '(no answer)' }] },
     { role: 'user', content: [{ type: 'text', text: outputComplaint(read.problem) }] },

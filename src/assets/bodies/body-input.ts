@@ -21,12 +21,12 @@ export type BodyInput =
   | ReadableStream<Uint8Array>
   | NodeStream
 
-/** A body as it was given, with its declared type. */
+/** A body as the caller passed it, with its declared type. */
 export interface TakenBody {
   body: AssetBody
   /** In bytes. 0 if the size is known only after reading. */
   size: number
-  /** As it was given; it may be malformed. */
+  /** The declared type, unchanged. It may be malformed. */
   mime: string | null
   name: string | null
 }

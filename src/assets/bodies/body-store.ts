@@ -1,9 +1,9 @@
 import type { AssetBody } from '../asset-store.ts'
 
 /**
- * Stores bytes under keys. It knows neither assets nor digests. The caller chooses the key, and a key is used for one body
- * only, once: nothing is ever overwritten, and no two processes can mean different bytes by one key. `testBodyStore` of
- * `byref/testing` tests this contract.
+ * Stores bytes under keys. It knows neither assets nor digests. The caller chooses the key, and a key is used for one
+ * body only, once: nothing is ever overwritten, and no two processes can mean different bytes by one key.
+ * `testBodyStore` of `byref/testing` tests this contract.
  *
  * - A key consists of lower-case letters, digits, `-`, `_` and `.`, in segments separated by `/`: `_/1fxa/1fxa…0b.png`. No
  *   segment begins with a dot.
@@ -11,24 +11,24 @@ import type { AssetBody } from '../asset-store.ts'
  *   becomes `storage_failed`, with the error as its `cause`.
  */
 export interface BodyStore {
-  /** For messages and `assetConfig`, such as `fs`. */
+  /** The store's name for messages and `assetConfig`, such as `fs`. */
   readonly name: string
   /**
-   * Keeps a body. It is durable, as far as the store can be, when this resolves. The store may keep the bytes: the caller
-   * does not change them afterwards. A stream is read to its end; its error, or the signal's reason, rejects this. The body
-   * may then be listed for a while.
+   * Keeps a body. It is durable, as far as the store can be, when this resolves. The store may keep the bytes: the
+   * caller does not change them afterwards. A stream is read to its end; its error, or the signal's reason, rejects
+   * this. The body may then be listed for a while.
    */
   put(key: string, body: AssetBody, options: BodyPutOptions): Promise<void>
   /**
-   * Bytes `start` (inclusive) to `end` (exclusive), never empty, as a stream that the caller cancels; null if there is no
-   * such body. The stream of a body with fewer bytes ends early, or fails with `storage_failed`.
+   * Bytes `start` (inclusive) to `end` (exclusive), never empty, as a stream that the caller cancels; null if there is
+   * no such body. The stream of a body with fewer bytes ends early, or fails with `storage_failed`.
    */
   open(key: string, range: BodyRange): Promise<ReadableStream<Uint8Array> | null>
   /** Removes a body; no error if there is no such body. */
   delete(key: string): Promise<void>
   /** Returns the bodies whose keys start with `prefix`, which is empty or ends at a `/`, in any order. */
   list(prefix: string): AsyncIterable<ListedBody>
-  /** A URL that is valid for `expiresIn` seconds or longer. Absent, bodies travel as data URLs. */
+  /** Returns a URL that is valid for `expiresIn` seconds or longer. Absent: bodies are sent as data URLs. */
   urlFor?(key: string, options: { mime: string; expiresIn: number }): Promise<string>
   /** Rejects if the store cannot be used, for example without its bucket. Writes nothing. */
   check?(): Promise<void>
@@ -36,7 +36,7 @@ export interface BodyStore {
 
 /** Options of {@link BodyStore.put}. */
 export interface BodyPutOptions {
-  /** For stores that serve what they keep. */
+  /** The MIME type, for stores that serve their bodies. */
   mime: string
   /** Aborts the put. The stream of the body then fails with the signal's reason, also while its source is silent. */
   signal?: AbortSignal
@@ -47,7 +47,7 @@ export interface BodyRange {
   start: number
   end: number
   size: number
-  /** Aborted when nobody waits for the body any more. */
+  /** Aborted when the body is no longer needed. */
   signal?: AbortSignal
 }
 

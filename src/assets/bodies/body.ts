@@ -48,8 +48,8 @@ export function streamOf(bytes: Uint8Array): ReadableStream<Uint8Array<ArrayBuff
 }
 
 /**
- * Returns a stream of what `chunks` yields. The generator starts with the first read and returns when the stream is
- * cancelled.
+ * Returns a stream of the chunks that `chunks` yields. The generator starts with the first read and returns when the
+ * stream is cancelled.
  */
 export function streamFrom(
   chunks: () => AsyncGenerator<Uint8Array<ArrayBuffer>>,
@@ -74,7 +74,7 @@ export async function readBytes(body: AssetBody): Promise<Uint8Array> {
   return only && chunks.length === 1 ? only : plain(Buffer.concat(chunks))
 }
 
-/** Returns the same memory as a plain `Uint8Array`, because users compare and clone it. */
+/** Returns the same memory as a plain `Uint8Array`, not a Buffer, because users compare and clone it. */
 export function plain(bytes: Uint8Array): Uint8Array {
   return bytes.constructor === Uint8Array
     ? bytes

@@ -1,6 +1,6 @@
 /**
- * Returns the memory of a view as a Buffer, without a copy. It has a file of its own: public types must not lead to
- * `Buffer`, which TypeScript knows only with the types of Node.
+ * Returns the memory of a view as a Buffer, without a copy. It is in a separate file, because public types must not
+ * depend on `Buffer`, which TypeScript knows only with Node's types.
  */
 export function bufferOf({ buffer, byteOffset, byteLength }: ArrayBufferView): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength)

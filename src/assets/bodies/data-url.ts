@@ -164,8 +164,8 @@ function linesOf(text: string): string[] {
 const MIN_LENGTH = 32
 
 /**
- * How files begin in base64, by the signatures of their formats. Each signature has at least three bytes. The chance
- * that other base64 text begins like this is below one in ten million.
+ * The beginnings of files in base64, from the signatures of their formats. Each signature has at least three bytes. The
+ * chance that other base64 text begins like this is below one in ten million.
  */
 const STARTS = [
   // PNG, JPEG, GIF, TIFF, Photoshop

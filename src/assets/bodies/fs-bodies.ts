@@ -39,7 +39,7 @@ export function fsBodies(folder: string, options: FsBodiesOptions = {}): BodySto
   const folders = new FolderMaker()
   const pathOf = (key: string) => join(root, key)
 
-  /** Tries twice, because another process may have removed the folder since it was made. */
+  /** Tries twice, because another process may have removed the folder since it was created. */
   async function create(path: string): Promise<FileHandle> {
     await folders.ensure(dirname(path))
     try {
@@ -150,7 +150,8 @@ async function syncFolder(path: string): Promise<void> {
   try {
     folder = await open(path, 'r')
   } catch (error) {
-    // Windows cannot open a folder, and does not need to sync it. A folder that we may not read is not ours.
+    // Windows cannot open a folder, and does not need to sync it. A folder that we may not read belongs to somebody
+    // else.
     if (/^(EISDIR|EPERM|EACCES)$/.test(osCode(error) ?? '')) return
     throw error
   }
@@ -180,7 +181,7 @@ class FolderMaker {
     return making
   }
 
-  /** Called when folders were removed: `ensure` checks each of them again. */
+  /** Forgets the created folders, because some were removed. `ensure` then checks each folder again. */
   forget(): void {
     this.#made.clear()
   }

@@ -73,7 +73,7 @@ export function essenceOf(type: string): string {
   return (semicolon < 0 ? type : type.slice(0, semicolon)).trim().toLowerCase()
 }
 
-/** Returns how a person sees the type: `application/pdf` is a file, `image/svg+xml` an image. */
+/** Returns the kind that a person sees: `application/pdf` is a file, `image/svg+xml` an image. */
 export function kindOf(type: string): AssetKind {
   const top = type.slice(0, type.indexOf('/')).toLowerCase()
   return top === 'image' || top === 'audio' || top === 'video' ? top : 'file'
@@ -132,7 +132,7 @@ export function tableFormat(mime: string): TableFormat | null {
   return TABLE_FORMATS[essenceOf(mime)] ?? null
 }
 
-/** Returns the type of a table whose format only its name tells. Null for any other file. */
+/** Returns the type of a table whose format can be seen only from its name. Null for any other file. */
 export function typeByName(name: string): string | null {
   return /\.arrows$/i.test(name) ? ARROW_STREAM : null
 }

@@ -1,7 +1,7 @@
 import { checkOptions, is, type OptionTable } from '../../core/check-options.ts'
 import type { BodyStore } from './body-store.ts'
 
-/** A bucket of Cloudflare R2, as a Worker has it in its environment: what byref needs of its binding. */
+/** The part of a Cloudflare R2 binding that byref needs. A Worker has the binding in its environment. */
 export interface R2Bucket {
   head(key: string): Promise<unknown>
   get(
@@ -52,12 +52,12 @@ const OPTIONS: OptionTable<R2BodiesOptions> = {
   keyPrefix: is.string,
 }
 
-/** Size of a part in bytes. R2 takes no smaller ones but the last. */
+/** Size of a part in bytes. R2 accepts smaller parts only at the end. */
 const PART = 5 * 1024 * 1024
 
 /**
- * Stores bodies in a bucket of Cloudflare R2, below `bodies/`, by the binding of a Worker. Streams are uploaded in parts
- * of 5 MiB, so memory stays small.
+ * Stores bodies in a bucket of Cloudflare R2, below `bodies/`, by the binding of a Worker. Streams are uploaded in
+ * parts of 5 MiB, so memory stays small.
  */
 export function r2Bodies(options: R2BodiesOptions): BodyStore {
   const { bucket, keyPrefix = '' } = checkOptions('r2Bodies', options, OPTIONS)

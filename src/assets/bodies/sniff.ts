@@ -9,7 +9,7 @@ const { isUtf8 } = nodeBuiltin('node:buffer')
 export interface SniffHints {
   /** The type that the caller claims; rejected if it is not a MIME type. */
   claim?: string | null
-  /** The file's name. Its extension counts if neither the bytes nor the claim tell the type. */
+  /** The file's name. Its extension is used if neither the bytes nor the claim determine the type. */
   name?: string | null
   /** Whether `head` is the whole body. */
   complete?: boolean

@@ -20,9 +20,9 @@ export interface AssetText {
 /** A document whose text is requested. */
 export interface DocumentSource {
   form: DocumentForm
-  /** For error messages. */
+  /** A name for error messages. */
   name: string
-  /** Equal for equal documents. The cache keeps the text under this key; null for no caching. */
+  /** The cache key of the text, which is equal for equal documents. Null means no caching. */
   key: string | null
   open(signal?: AbortSignal): Promise<ReadableStream<Uint8Array>>
 }

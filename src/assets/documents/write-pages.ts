@@ -18,7 +18,7 @@ export interface DocumentFile {
   path: string
 }
 
-/** The library's warnings about a file do not belong in the log. */
+/** Suppresses the library's warnings about a file. */
 const QUIET = { verbosity: 0 }
 
 /**

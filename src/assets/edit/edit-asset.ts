@@ -26,15 +26,15 @@ import { TextForm } from './text-form.ts'
 
 /** Bodies up to this size are read once and edited in memory. */
 const IN_MEMORY = 8 * 1024 * 1024
-/** Rows that an edit may add to a table. */
+/** Maximum number of rows that an edit may add to a table. */
 const MORE_ROWS = 100_000
 /** Time limit of a statement, and how much each row adds to it, in milliseconds. */
 const TABLE_MS = 30_000
 const ROW_MS = 0.1
-/** Characters of paths in the result. */
+/** Maximum length of the paths in the result, in characters. */
 const MAX_PATHS = 2000
 
-/** What an edit needs. */
+/** The sources of an edit. */
 export interface EditSources {
   core: AssetsCore
   writer: AssetWriter
@@ -57,7 +57,7 @@ interface Editing extends EditSources {
   saving: SaveAssetOptions
 }
 
-/** Applies edits, and saves a new version unless it is a dry run. */
+/** Applies edits, and saves a new version unless this is a dry run. */
 export async function editAsset(
   sources: EditSources,
   { place, edits, dryRun, options }: EditCall,
@@ -139,7 +139,7 @@ async function editBody(
   return { asset, changes, diff }
 }
 
-/** What edits would change, before anything is saved. */
+/** The changes of edits, before anything is saved. */
 interface EditPlan {
   /** Number of places. */
   changes: number
@@ -222,7 +222,7 @@ async function jsonHint(draft: Draft, { mime, attributes }: AssetRecord): Promis
   return ' This JSON is on one line: change it with { op, path, value }.'
 }
 
-/** Whether an asset must still be valid JSON after an edit. A file that is not valid now may be mended by any edit. */
+/** Whether an asset must still be valid JSON after an edit. A file that is not valid now may be edited freely. */
 async function isShortJson(draft: Draft, { mime, attributes }: AssetRecord): Promise<boolean> {
   if (attributes.structured) return true
   if (!isJsonType(mime) || draft.size > IN_MEMORY) return false
@@ -249,7 +249,7 @@ async function parsed(draft: Draft): Promise<unknown> {
   return JSON.parse(Buffer.from(await draft.read(0, draft.size)).toString())
 }
 
-/** Saves what a plan made, as a new version of the asset. */
+/** Saves an edited draft as a new version of the asset. */
 async function saveEdited(editing: Editing, draft: Draft): Promise<AssetInfo> {
   const { core, writer, record, saving } = editing
   const { name, mime, attributes } = record

@@ -41,7 +41,7 @@ export function isJsonEdit(edit: Edit): edit is JsonEdit {
   return 'op' in edit
 }
 
-/** The forms of an edit: required keys, and whether their values and those of optional keys are right. */
+/** The forms of an edit: its keys, each with a check of the value. Optional keys end with `?`. */
 const FORMS: readonly Readonly<Record<string, (value: unknown) => boolean>>[] = [
   { find: isText, replace: isText, 'occurrence?': isOccurrence },
   { insert: isText, before: isText },
@@ -78,7 +78,7 @@ function matches(edit: unknown, form: (typeof FORMS)[number]): boolean {
   return isPlainObject(edit) && problemsOf(edit, form).length === 0
 }
 
-/** Returns what keeps an object from having a form, one text for each key. */
+/** Returns why an object does not have a form, one text for each key. */
 function problemsOf(edit: Record<string, unknown>, form: (typeof FORMS)[number]): string[] {
   const names = Object.keys(form).map((name) => name.replace('?', ''))
   const unknown = Object.keys(edit).filter((key) => !names.includes(key))
@@ -93,7 +93,7 @@ function problemsOf(edit: Record<string, unknown>, form: (typeof FORMS)[number])
   return [...wrong, ...unknown.map((key) => `${key} is not allowed`)]
 }
 
-/** Returns why an object is not an edit: what keeps it from the form that it resembles most. */
+/** Returns why an object is not an edit, compared with the form that it resembles most. */
 function problemOf(edit: unknown): string {
   if (!isPlainObject(edit)) return ''
   const alike = FORMS.filter((form) => (Object.keys(form)[0] as string) in edit)

@@ -1,20 +1,21 @@
 import { bufferOf } from '../bodies/buffer-of.ts'
 import type { Draft } from './draft.ts'
 
-/** How bytes are searched in a draft. */
+/** Options of {@link findBytes}. */
 interface FindOptions {
   /** Matches begin at a multiple of this, in bytes. */
   unit: 1 | 2
-  /** Where the first match may begin. Default: 0. */
+  /** The smallest offset of a match. Default: 0. */
   from?: number
-  /** Whether a match may begin inside of the one before. Default: false. */
+  /** Whether matches may overlap. Default: false. */
   overlaps?: boolean
   /** Called with each chunk before it is searched. `start` is where it begins in the draft. */
   onChunk?(chunk: Uint8Array, start: number): void
 }
 
 /**
- * Yields where bytes occur in a draft, in order, chunk by chunk. It copies only what a match could continue from.
+ * Yields the offsets at which bytes occur in a draft, in order, chunk by chunk. It copies only bytes that may be the
+ * beginning of a match.
  */
 export async function* findBytes(
   draft: Draft,

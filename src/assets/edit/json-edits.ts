@@ -9,13 +9,13 @@ import { findPlace, type JsonContainer, type JsonPlace, pointerSteps } from './j
 
 const { isDeepStrictEqual } = nodeBuiltin('node:util')
 
-/** Bytes of a value that `test`, `copy` and `move` read. */
+/** Maximum size of a value that `test`, `copy` and `move` read, in bytes. */
 const MAX_VALUE = 64 * 1024 * 1024
 
 /**
- * Applies operations of JSON Patch (RFC 6902) to JSON in UTF-8, in order. Everything that an operation does not name stays
- * as it is: white space, the order of keys, the spelling of numbers. New entries take the white space of their neighbours.
- * Returns the changed paths, without those of `test`.
+ * Applies operations of JSON Patch (RFC 6902) to JSON in UTF-8, in order. Everything that an operation does not name
+ * stays as it is: white space, the order of keys, the spelling of numbers. New entries take the white space of their
+ * neighbours. Returns the changed paths, without those of `test`.
  *
  * @throws ByrefError `edit_rejected` for a path that does not exist and a failed `test`; `asset_unsupported` for anything
  * but JSON; `invalid_arguments`
@@ -231,7 +231,7 @@ class JsonEditor {
   }
 }
 
-/** The white space around a new entry. */
+/** The white space that a new entry needs. */
 interface Layout {
   /** Between the bracket and the first entry. */
   opening: string

@@ -21,7 +21,7 @@ export interface JsonContainer {
   after: (ScannedEntry | null)[]
 }
 
-/** What a JSON Pointer names. */
+/** The place that a JSON Pointer names. */
 export interface JsonPlace {
   /** Null for the whole document. */
   container: JsonContainer | null
@@ -29,7 +29,10 @@ export interface JsonPlace {
   value: { start: number; end: number } | null
 }
 
-/** Finds what a JSON Pointer names, and checks that the draft is JSON. Returns null if a container on the way is missing. */
+/**
+ * Finds the place that a JSON Pointer names, and checks that the draft is JSON. Returns null if a container on the way
+ * is missing.
+ */
 export async function findPlace(
   draft: Draft,
   pointer: readonly string[],

@@ -3,8 +3,8 @@ import { unescaped } from '../json/json-walker.ts'
 const PIECE = /\\u[\da-fA-F]{4}(?:\\u[\da-fA-F]{4})*|\\.|[^\\]+/g
 
 /**
- * Returns where offsets of a text are in the inside of the JSON string that stands for it. Both are in bytes of UTF-8, and
- * in order.
+ * Converts offsets in a text to offsets inside the JSON string that encodes it. Both are in bytes of UTF-8, and in
+ * order.
  */
 export function rawOffsets(raw: string, offsets: readonly number[]): number[] {
   const found: number[] = []

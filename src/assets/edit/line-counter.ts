@@ -4,7 +4,7 @@ import { findBytes } from './find-text.ts'
 import type { TextForm } from './text-form.ts'
 
 const LINE_FEED = 10
-/** Bytes between two places whose line an index keeps. */
+/** Distance in bytes between two places whose line an index stores. */
 const STEP = 1024 * 1024
 
 /** An offset in a text, and its line from 1. */
@@ -16,11 +16,11 @@ interface LinePlace {
 /** The line numbers of some offsets in a text that is not UTF-16, collected while the text is searched. */
 export class LineIndex {
   readonly #places: LinePlace[] = []
-  /** The end of what was counted. */
+  /** The offset up to which lines were counted. */
   #end = 0
   #line = 1
 
-  /** Counts the lines of a chunk. A chunk that does not follow the one before is ignored. */
+  /** Counts the lines of a chunk. A chunk that does not follow the previous one is ignored. */
   add(chunk: Uint8Array, start: number): void {
     const last = this.#places.at(-1)
     if (last && start !== this.#end) return
@@ -50,7 +50,7 @@ export class LineCounter {
   readonly #form: TextForm
   readonly #index: LineIndex
   #batches: AsyncGenerator<number[]> | null = null
-  /** Where the next line breaks are. */
+  /** The offsets of the next line breaks. */
   #breaks: number[] = []
   #next = 0
   #line = 1

@@ -2,7 +2,7 @@ import { shortened } from '../../core/json/cut.ts'
 import type { Draft } from './draft.ts'
 import type { TextForm } from './text-form.ts'
 
-/** Bytes in which the nearest text is searched. */
+/** Number of bytes in which the nearest text is searched. */
 const SEARCHED = 4 * 1024 * 1024
 /** Below this similarity, from 0 to 1, nothing is shown. */
 const SIMILAR = 0.5
@@ -10,8 +10,8 @@ const SIMILAR = 0.5
 const SHOWN = 600
 
 /**
- * Returns the lines that resemble a text most, as the end of an error message; null if none does. Only the first 4 MB
- * are searched.
+ * Returns the lines that are most similar to a text, as the end of an error message. Null if no lines are similar. Only
+ * the first 4 MB are searched.
  */
 export async function nearestText(
   draft: Draft,

@@ -4,7 +4,7 @@ import { type BodyRanges, Draft, type Splice } from './draft.ts'
 import { LineCounter, type LineIndex } from './line-counter.ts'
 import type { TextForm } from './text-form.ts'
 
-/** Lines around a change. */
+/** Number of lines shown before and after a change. */
 const CONTEXT = 3
 /** Bytes that are read around a change to find these lines. */
 const AROUND = 2048
@@ -22,8 +22,8 @@ interface Part {
 }
 
 /**
- * Returns a unified diff of at most about 2,000 characters. It says what it leaves out, and cuts long lines. `lines` has
- * known lines of the original.
+ * Returns a unified diff of at most about 2,000 characters. It says what it leaves out, and cuts long lines. `lines`
+ * has known lines of the original.
  */
 export async function textDiff(
   original: BodyRanges,
@@ -44,7 +44,7 @@ class DiffWriter {
   readonly #counter: LineCounter
   readonly #shown: string[] = []
   #length = 0
-  /** By how many lines the new text is longer, up to here. */
+  /** The number of lines that the changes so far have added. */
   #shift = 0
 
   constructor(original: BodyRanges, form: TextForm, counter: LineCounter) {

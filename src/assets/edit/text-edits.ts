@@ -17,11 +17,11 @@ const LISTED = 5
 const UNLIKE = ' No text is similar to it. Read the asset again.'
 
 /**
- * Applies edits to a text in order, and returns how many places they changed. The text of an edit is found exactly, with
- * one exception: a line break in it also finds CRLF. In a text with CRLF, line breaks of new text become CRLF.
+ * Applies edits to a text in order, and returns how many places they changed. The text of an edit is found exactly,
+ * with one exception: a line break in it also finds CRLF. In a text with CRLF, line breaks of new text become CRLF.
  *
- * @param lines Receives lines of the text before the edits.
- * @param hint Returns what else could be done. Called for the error of an edit that does not fit.
+ * @param lines Collects line numbers of the text before the edits.
+ * @param hint Returns advice for the error of an edit that cannot be applied.
  * @throws ByrefError `edit_rejected` for a text that does not occur, or not exactly once, and for a line that has another
  * text; `invalid_arguments`, `asset_unsupported`
  */
@@ -48,7 +48,7 @@ export async function editText(
 class TextEditor {
   readonly #draft: Draft
   readonly #form: TextForm
-  /** Which edit it is, for errors. */
+  /** The name of the edit, for errors. */
   readonly #name: string
   readonly #lines: LineIndex
   readonly #hint: () => Promise<string>
@@ -65,7 +65,7 @@ class TextEditor {
     this.#hint = hint
   }
 
-  /** Returns what a replacement or an insertion changes. */
+  /** Returns the changes of a replacement or an insertion. */
   async places(edit: ReplaceEdit | InsertEdit): Promise<Splice[]> {
     const { find, occurrence, text, at } = foundEdit(edit)
     if (find === '') {
@@ -110,7 +110,7 @@ class TextEditor {
     )
   }
 
-  /** Returns the places that an edit changes; none if the bytes do not occur. */
+  /** Returns the places that an edit changes. Empty if the bytes do not occur. */
   async #placesOf(wanted: Uint8Array, occurrence: ReplaceEdit['occurrence']): Promise<number[]> {
     const { unit, mark } = this.#form
     const overlaps = occurrence === undefined
@@ -201,7 +201,9 @@ class TextEditor {
   }
 }
 
-/** What an edit finds, and what it writes there: in place of the found text, before it, or after it. */
+/**
+ * The text that an edit finds, the text that it writes, and where: in place of the found text, before it, or after it.
+ */
 interface FoundEdit {
   find: string
   occurrence?: ReplaceEdit['occurrence']
@@ -209,7 +211,7 @@ interface FoundEdit {
   at: 'instead' | 'before' | 'after'
 }
 
-/** Returns what a replacement or an insertion finds and writes. */
+/** Returns the texts that a replacement or an insertion finds and writes. */
 function foundEdit(edit: ReplaceEdit | InsertEdit): FoundEdit {
   if ('before' in edit) return { find: edit.before, text: edit.insert, at: 'before' }
   if ('after' in edit) return { find: edit.after, text: edit.insert, at: 'after' }

@@ -7,7 +7,7 @@ const HEAD = 64 * 1024
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters of ASCII
 const ASCII = /^[\u0000-\u007f]*$/
 
-/** How a text is stored. */
+/** The form in which a text is stored: encoding and line breaks. */
 export class TextForm {
   readonly encoding: 'utf-8' | 'utf-16le' | 'utf-16be'
   /** Bytes of a code unit. */

@@ -13,7 +13,7 @@ import type {
 } from '@modelcontextprotocol/client'
 import { optionalPeer } from '../../optional-peer.ts'
 
-/** What is kept of a login, in a file that only its owner may read. */
+/** The stored data of a login, in a file that only its owner may read. */
 interface Kept {
   port?: number
   client?: StoredOAuthClientInformation
@@ -38,7 +38,7 @@ export class OAuthLogin {
   #returned: Promise<URLSearchParams> | null = null
   #state = ''
   #verifier = ''
-  /** Where the server logs in, as it was found for the open login. */
+  /** The server's login endpoints, as found for the open login. */
   #discovered: OAuthDiscoveryState | undefined
 
   constructor(url: URL, log: (line: string) => void) {
@@ -164,7 +164,7 @@ export class OAuthLogin {
   }
 }
 
-/** Opens a page in the browser of this machine, or in `BROWSER`, unless that is `none`. The address is in the log, too. */
+/** Opens a page in the browser of this machine, or in `BROWSER`, unless that is `none`. Also logs the address. */
 function openBrowser(url: string): void {
   const { BROWSER } = process.env
   if (BROWSER === 'none') return

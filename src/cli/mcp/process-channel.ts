@@ -11,26 +11,31 @@ import { lineChannel } from './line-channel.ts'
 export interface ProcessChannel extends Channel {
   /** Returns how the process ended, for errors. */
   whyEnded(): string
-  /** The SDK knows a connection to a process by these two. */
+  /** The SDK recognizes a connection to a process by these two fields. */
   readonly pid: number | null
   readonly stderr: null
 }
 
 /** Options of {@link processChannel}. */
 export interface ProcessOptions {
-  /** The time until SIGTERM, and again until SIGKILL. Default 0.9 s, because clients kill the proxy after two seconds. */
+  /**
+   * The time until SIGTERM, and again until SIGKILL. Default 0.9 s, because clients kill the proxy after two seconds.
+   */
   patienceMs?: number
-  /** Variables that are added to our environment. */
+  /** Variables that are added to this process's environment. */
   env?: Readonly<Record<string, string>>
-  /** The folder in which the server runs. Default: ours. */
+  /** The folder in which the server runs. Default: the folder of this process. */
   cwd?: string
-  /** Gets the lines of the server's stderr. Default: they go to our stderr, which then also says why the server ended. */
+  /**
+   * Called with the lines of the server's stderr. Default: they go to the stderr of this process, with the reason why
+   * the server ended.
+   */
   log?(line: string): void
 }
 
 /**
- * Starts an MCP server and talks to it on stdio. It has our environment. `send` rejects when the process has ended.
- * `close` ends its input, and then the process.
+ * Starts an MCP server and talks to it on stdio. The server has the environment of this process. `send` rejects when
+ * the process has ended. `close` ends its input, and then the process.
  */
 export function processChannel(
   command: string,

@@ -11,7 +11,9 @@ import { UsageError } from '../terminal.ts'
 import { OAuthLogin } from './oauth-login.ts'
 import { processChannel } from './process-channel.ts'
 
-/** What all servers of a configuration may have. The first two are byref's own; other clients ignore them. */
+/**
+ * The fields that every server of a configuration may have. The first two are byref's own; other clients ignore them.
+ */
 interface CommonConfig {
   name: string
   prefix?: string
@@ -30,7 +32,7 @@ export interface CommandConfig extends CommonConfig {
 export interface UrlConfig extends CommonConfig {
   url: URL
   headers: Readonly<Record<string, string>>
-  /** Undefined if the file does not say it. */
+  /** Undefined if the file does not set it. */
   type?: 'http' | 'sse'
 }
 

@@ -280,8 +280,8 @@ function createTimeline() {
     },
     positionOf(point: BoardPoint | undefined): number {
       if (point === undefined) return NOW
-      const known = positions.get(point as string)
-      if (known !== undefined) return known
+      const position = positions.get(point as string)
+      if (position !== undefined) return position
       const time = point instanceof Date ? point.getTime() : isoTime(point)
       if (!Number.isNaN(time)) return countUpTo(times, time, (one) => one)
       throw new ByrefError(

@@ -55,9 +55,9 @@ const SPLIT =
   /^(?:type|properties|(?:prefixI|i)tems|additionalProperties|title|description|default|examples|\$.*)$/
 
 /**
- * Throws {@link SchemaViolationError} if the write violates the schema. Inputs are checked as a whole. For
- * other kinds `required` is ignored, and only what the write touches is checked if the schema allows that.
- * Pushing to a long list therefore takes time proportional to the item.
+ * Throws {@link SchemaViolationError} if the write violates the schema. Inputs are checked as a whole. For other kinds,
+ * `required` is ignored, and only the written part is checked if the schema allows that. Pushing to a long list
+ * therefore takes time proportional to the item.
  */
 export function checkSchema(
   root: Maybe,
@@ -110,9 +110,9 @@ function stepsOf(root: Maybe, write: Write): Write[] {
 /** Returns the schema of one entry. Null if the whole container has to be checked. */
 function schemaOf(schema: JsonObject, inList: boolean, key: FieldKey): JsonObject | null {
   if (!Object.keys(schema).every((keyword) => SPLIT.test(keyword))) return null
-  const known = Object(inList ? schema.prefixItems : schema.properties)
-  const rest = inList ? schema.items : schema.additionalProperties
-  const found = Object.hasOwn(known, key) ? known[key] : (rest ?? true)
+  const named = Object(inList ? schema.prefixItems : schema.properties)
+  const others = inList ? schema.items : schema.additionalProperties
+  const found = Object.hasOwn(named, key) ? named[key] : (others ?? true)
   return found === true ? ANYTHING : isPlainObject(found) ? (found as JsonObject) : null
 }
 
@@ -124,12 +124,12 @@ const prepared = new WeakMap<JsonObject, { loose: JsonObject; isSplit: boolean }
  * because they are relative to its root.
  */
 function prepare(schema: JsonObject) {
-  const known = prepared.get(schema) ?? {
+  const result = prepared.get(schema) ?? {
     loose: loosen(schema) as JsonObject,
     isSplit: !/"\$(?:dynamicR|r)ef":/.test(JSON.stringify(schema)),
   }
-  prepared.set(schema, known)
-  return known
+  prepared.set(schema, result)
+  return result
 }
 
 /** Removes `required`, except inside `not` and `if`, where it means something else. */

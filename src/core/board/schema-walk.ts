@@ -32,9 +32,9 @@ const walks = new WeakMap<Schema, SchemaWalk>()
 
 /** Returns the walk of a schema. It is computed lazily and cached. Recursive schemas are supported. */
 export function schemaWalk(schema: Schema): SchemaWalk {
-  const known = walks.get(schema) ?? createWalk(schema)
-  walks.set(schema, known)
-  return known
+  const walk = walks.get(schema) ?? createWalk(schema)
+  walks.set(schema, walk)
+  return walk
 }
 
 function createWalk(whole: Schema): SchemaWalk {
@@ -48,19 +48,20 @@ function createWalk(whole: Schema): SchemaWalk {
     if (all.length < 2) return all
     const chosen = choose(all, value)
     if (chosen.length === all.length) return all
-    const known = subsets.get(all) ?? new Map<string, Alternatives>()
-    subsets.set(all, known)
+    const selections = subsets.get(all) ?? new Map<string, Alternatives>()
+    subsets.set(all, selections)
     const name = chosen.join()
-    const subset = known.get(name) ?? chosen.map((index) => all[index] as Schema)
-    known.set(name, subset)
+    const subset = selections.get(name) ?? chosen.map((index) => all[index] as Schema)
+    selections.set(name, subset)
     return subset
   }
 
   const flatten = (schema: unknown): Alternatives => {
     if (!isSchema(schema)) return []
-    const known = flat.get(schema) ?? alternativesOf(schema, { whole, left: MAX_SCHEMAS }, [])
-    flat.set(schema, known)
-    return known
+    const alternatives =
+      flat.get(schema) ?? alternativesOf(schema, { whole, left: MAX_SCHEMAS }, [])
+    flat.set(schema, alternatives)
+    return alternatives
   }
 
   return {
@@ -74,8 +75,8 @@ function createWalk(whole: Schema): SchemaWalk {
       const hasPatterns = !isList && fitting.some((one) => one.patternProperties)
       return (key) => {
         const name = fitting.some((one) => isNamed(one, key, isList)) ? key : null
-        const known = hasPatterns ? undefined : names.get(name)
-        if (known) return known
+        const cached = hasPatterns ? undefined : names.get(name)
+        if (cached) return cached
         const found = fitting.flatMap((one) => schemasOf(one, key, isList)).flatMap(flatten)
         if (!hasPatterns) names.set(name, found)
         return found
@@ -144,13 +145,13 @@ function both(outer: Schema, inner: Schema): Schema {
 
 /** Returns the indices of the alternatives that fit the value. */
 function choose(all: Alternatives, value: object): number[] {
-  let left = [...all.keys()]
+  let remaining = [...all.keys()]
   for (const fits of TESTS) {
-    if (left.length === 1) break
-    const found = left.filter((index) => fits(all[index] as Schema, value))
-    if (found.length > 0) left = found
+    if (remaining.length === 1) break
+    const found = remaining.filter((index) => fits(all[index] as Schema, value))
+    if (found.length > 0) remaining = found
   }
-  return left
+  return remaining
 }
 
 /** Tests for whether a branch fits a value, the most reliable first. */
@@ -158,9 +159,9 @@ const TESTS: readonly ((schema: Schema, value: object) => boolean)[] = [
   (schema, value) => acceptsType(schema, value),
   ({ properties }, value) =>
     Object.entries(Object(properties)).every(([name, one]) => {
-      const given = ownField(value, name)
+      const actual = ownField(value, name)
       const { const: only, enum: some = only === undefined ? undefined : [only] } = Object(one)
-      return typeof given === 'symbol' || !Array.isArray(some) || some.includes(given)
+      return typeof actual === 'symbol' || !Array.isArray(some) || some.includes(actual)
     }),
   ({ required }, value) =>
     !Array.isArray(required) || required.every((name) => Object.hasOwn(value, name)),

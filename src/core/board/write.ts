@@ -66,7 +66,7 @@ export function checkWrite(root: Maybe, write: Write): void {
   }
 }
 
-/** Returns what a write makes of the value at its path. */
+/** Returns the value at the written path after a write. */
 function written(current: Maybe, { method, data }: Write, edit: EditOptions): Maybe {
   if (method === 'delete' || data === undefined) return MISSING
   if (method === 'merge') return mergeStored(current, data, edit)

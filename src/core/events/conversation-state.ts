@@ -24,7 +24,7 @@ export interface StepState {
   /** When the answer was complete. Its calls may still be running. */
   finishedAt?: string
   usage?: TokenUsage
-  /** The AI SDK's finish reason; `error` if the answer was cut off after one of its calls had started. */
+  /** The AI SDK's finish reason; `error` if the answer was interrupted after one of its calls had started. */
   finishReason?: string
   /** The step corrects an answer that did not match the output schema. */
   mends?: true
@@ -47,7 +47,7 @@ export interface RunState {
   status: 'running' | 'finished' | 'failed'
   /** The process that runs it, from the last claim. */
   owner: string
-  /** How often the run was taken over or restarted. */
+  /** The number of times that the run was taken over or restarted. */
   claims: number
   /** The id of the debug entry with the prompt settings (model, instructions, tools). */
   settings?: string
@@ -123,10 +123,10 @@ export interface CallState {
   call?: ToolCall
   /** What is wrong with the arguments. */
   problem?: string
-  /** The signed reasoning before it. */
+  /** The signed reasoning before the call. */
   reasoning?: readonly KeptReasoning[]
   status: 'streaming' | 'planned' | 'waiting' | 'running' | 'done' | 'failed' | 'unanswered'
-  /** How often the call was started. */
+  /** The number of times that the call was started. */
   attempts: number
   approval?: ApprovalState
   /** The started items of a mapped call, by index. */

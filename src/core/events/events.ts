@@ -188,8 +188,8 @@ export type ConversationEvent =
    */
   | { type: 'MESSAGE_DELETED'; messageId: string }
   /**
-   * The conversation is a branch: what precedes this event was copied from `from`, up to the message `at`. Without `at`,
-   * nothing was copied. `root` is the conversation that the first branch was made of.
+   * The conversation is a branch: what precedes this event was copied from `from`, up to the message `at`. Without
+   * `at`, nothing was copied. `root` is the conversation that the first branch was made of.
    */
   | { type: 'BRANCH_STARTED'; root: string; from: string; at?: string }
   | { type: 'ASSET_CREATED'; payload: AssetCreated }
@@ -257,7 +257,7 @@ export type ConversationEvent =
       runId: string
       messageId: string
       usage: TokenUsage
-      /** The AI SDK's finish reason; `error` if the answer broke off after one of its calls had started. */
+      /** The AI SDK's finish reason; `error` if the answer was interrupted after one of its calls had started. */
       finishReason: string
       /** The model that `prepareStep` chose. Absent for the model of the run. */
       model?: string
@@ -274,7 +274,7 @@ export type ConversationEvent =
       call: ToolCall
       /** What is wrong with the arguments, if they are not a JSON object or could not be read. */
       problem?: string
-      /** The signed reasoning before it. The provider expects it back, even if the answer is interrupted. */
+      /** The signed reasoning before the call. The provider expects it back, even if the answer is interrupted. */
       reasoning?: readonly KeptReasoning[]
     }
   | {
@@ -285,8 +285,7 @@ export type ConversationEvent =
       /** The exact arguments of the call: validated, with variables resolved and asset references kept. */
       arguments: JsonValue
       /**
-       * For a mapped call, the arguments of each execution. `arguments` then has those that they were made
-       * from.
+       * For a mapped call, the arguments of each execution. `arguments` then has the arguments before mapping.
        */
       items?: readonly JsonValue[]
       /**

@@ -70,13 +70,13 @@ export function createFold(
 ): Fold {
   const { onMessage } = checkOptions('createFold', options, FOLD_OPTIONS)
   const editable = new EditableState(from, onMessage)
-  let given: ConversationState | null = from
+  let snapshot: ConversationState | null = from
   return {
     state: editable.state,
     apply(record) {
       const { position, timestamp = '', event } = record
       if (position !== undefined && position <= editable.state.position) return false
-      given = null
+      snapshot = null
       try {
         apply(editable, event, timestamp)
       } catch (cause) {
@@ -92,8 +92,8 @@ export function createFold(
       return true
     },
     snapshot() {
-      given ??= editable.share()
-      return given
+      snapshot ??= editable.share()
+      return snapshot
     },
   }
 }
@@ -195,8 +195,8 @@ const HANDLERS: { [T in ConversationEvent['type']]: Apply<T> } = {
   },
   TOOL_CALL_START(editable, { toolCallId: id, toolCallName: name, parentMessageId }) {
     // A streamed event of another process may arrive after the logged call.
-    const known = editable.state.calls[id]
-    if (known?.call && known.parentMessageId === parentMessageId) return
+    const existing = editable.state.calls[id]
+    if (existing?.call && existing.parentMessageId === parentMessageId) return
     openCall(editable, {
       id,
       name,
@@ -445,11 +445,12 @@ function openCall(editable: EditableState, call: CallState): void {
   if (!step) return
   const callIds = editable.own(step.callIds as string[])
   step.callIds = callIds
-  const known = isNew ? -1 : callIds.lastIndexOf(call.id)
-  if (known !== -1) callIds.splice(known, 1)
-  let at = callIds.length
-  while (call.call && at > 0 && !editable.state.calls[callIds[at - 1] as string]?.call) at--
-  callIds.splice(at, 0, call.id)
+  const oldIndex = isNew ? -1 : callIds.lastIndexOf(call.id)
+  if (oldIndex !== -1) callIds.splice(oldIndex, 1)
+  let index = callIds.length
+  while (call.call && index > 0 && !editable.state.calls[callIds[index - 1] as string]?.call)
+    index--
+  callIds.splice(index, 0, call.id)
 }
 
 /** Removes the streamed retry of the last step. */

@@ -18,12 +18,12 @@ export function copyJson(root: unknown): JsonValue {
       const isList = Array.isArray(value)
       const isCycle = sources.has(value)
       if (isCycle || !(isList || isPlainObject(value))) {
-        const what = isCycle
+        const problem = isCycle
           ? 'contains itself'
           : `is ${typeof value === 'number' ? value : `a ${className(value)}`}`
         throw new ByrefError(
           'invalid_data',
-          `The value at ${JSON.stringify(open.map(({ key }) => key))} ${what}: data must be JSON. Save the value as an asset instead.`,
+          `The value at ${JSON.stringify(open.map(({ key }) => key))} ${problem}: data must be JSON. Save the value as an asset instead.`,
         )
       }
       return new Branch(value, isList, isList ? value.entries() : Object.entries(value))

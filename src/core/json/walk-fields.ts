@@ -56,10 +56,10 @@ function keyEscaper(sep: string): (key: string) => string {
     throw new ByrefError('invalid_data', `${JSON.stringify(sep)} cannot separate keys.`)
   }
   const special = new RegExp(`[%${sep.replace(/[\\\]^-]/g, '\\$&')}]|\\s$`, 'gu')
-  const known: Record<string, string> = Object.create(null)
+  const escaped: Record<string, string> = Object.create(null)
   return (key) => {
-    known[key] ??= key.replace(special, percent)
-    return known[key]
+    escaped[key] ??= key.replace(special, percent)
+    return escaped[key]
   }
 }
 

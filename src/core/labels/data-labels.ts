@@ -4,13 +4,13 @@ import type { FieldKey } from '../refs/field-key.ts'
 import { join, TRUSTED } from './label.ts'
 import { joinLabel, joinTrees, type LabelTree, treeAt, wholeOf, withTreeAt } from './label-tree.ts'
 
-const NOTHING: LabelTree = { label: TRUSTED }
+const NO_LABELS: LabelTree = { label: TRUSTED }
 
 interface Written {
   id: string
   block: DataBlock
   tree: LabelTree
-  /** Whether it waited for its run. Then nothing has checked it before it was logged. */
+  /** Whether it waited for its run. Then it was logged without a check against the schema. */
   isQueued?: boolean
 }
 
@@ -29,7 +29,7 @@ export class DataLabels {
    */
   at(identity: string, path: readonly FieldKey[]): LabelTree {
     const tree = this.#identities.get(identity)
-    let found = tree ? treeAt(tree, path) : NOTHING
+    let found = tree ? treeAt(tree, path) : NO_LABELS
     for (const { block, tree } of this.#ahead.values()) {
       if (identityOf(block) === identity) found = joinLabel(found, wholeOf(tree))
     }
@@ -38,7 +38,7 @@ export class DataLabels {
 
   /** Adds the next data message. */
   write(message: Message, tree: LabelTree): void {
-    this.#take(writtenBy(message, tree))
+    this.#add(writtenBy(message, tree))
   }
 
   /** Adds a data message that waits for its run. */
@@ -49,8 +49,8 @@ export class DataLabels {
   /** Applies the data messages that waited. */
   deliver(ids: readonly string[]): void {
     for (const id of ids) {
-      const one = this.#waiting.get(id)
-      if (one) this.#take({ ...one, isQueued: true })
+      const write = this.#waiting.get(id)
+      if (write) this.#add({ ...write, isQueued: true })
       this.#waiting.delete(id)
     }
   }
@@ -60,7 +60,7 @@ export class DataLabels {
     this.#ahead.set(message.id, writtenBy(message, tree))
   }
 
-  /** Removes it from those being appended. */
+  /** Removes a data message from those that are being appended. */
   arrived(id: string): void {
     this.#ahead.delete(id)
   }
@@ -72,17 +72,17 @@ export class DataLabels {
   /** Removes a deleted message. The values of earlier messages are visible again. */
   remove(id: string): void {
     this.#waiting.delete(id)
-    const index = this.#writes.findIndex((one) => one.id === id)
+    const index = this.#writes.findIndex((write) => write.id === id)
     if (index === -1) return
     this.#writes.splice(index, 1)
     this.#identities.clear()
     this.#checked.clear()
-    for (const one of this.#writes) this.#apply(one)
+    for (const write of this.#writes) this.#apply(write)
   }
 
-  #take(one: Written): void {
-    this.#writes.push(one)
-    this.#apply(one)
+  #add(write: Written): void {
+    this.#writes.push(write)
+    this.#apply(write)
   }
 
   #apply({ block, tree, isQueued }: Written): void {
@@ -91,7 +91,7 @@ export class DataLabels {
     if (!block || !('data' in block || methodOf(block) === 'delete')) return
     const identity = identityOf(block)
     const before = this.#identities.get(identity)
-    const after = before ? written(before, block, tree) : first(block, tree)
+    const after = before ? labelsAfter(before, block, tree) : labelsOfNew(block, tree)
     // If it breaks the schema, the board keeps the old value.
     const isOld = before && isQueued && this.#checked.has(kindOf(block))
     this.#identities.set(identity, isOld ? joinTrees(before, after) : after)
@@ -102,25 +102,25 @@ function writtenBy({ id, content }: Message, tree: LabelTree): Written {
   return { id, block: content as DataBlock, tree }
 }
 
-/** A new value: nothing exists above the written path. */
-function first(block: DataBlock, tree: LabelTree): LabelTree {
+/** Returns the labels of a new value: nothing exists above the written path. */
+function labelsOfNew(block: DataBlock, tree: LabelTree): LabelTree {
   return withTreeAt({ label: TRUSTED }, block._path ?? [], tree)
 }
 
-/** `set` replaces the value. Other methods keep some of it, and may add keys and items. */
-function written(before: LabelTree, block: DataBlock, tree: LabelTree): LabelTree {
+/** Returns the labels after a write. `set` replaces the value. Other methods keep parts of it, and may add to it. */
+function labelsAfter(before: LabelTree, block: DataBlock, tree: LabelTree): LabelTree {
   const path = block._path ?? []
   const method = methodOf(block)
   if (method === 'set') return withTreeAt(before, path, tree)
-  // Later items of a list move up.
+  // Later items of a list move up, so the whole container gets one label.
   if (method === 'delete')
-    return withTreeAt(before, path.slice(0, -1), union(before, path.slice(0, -1), tree))
+    return withTreeAt(before, path.slice(0, -1), joined(before, path.slice(0, -1), tree))
   const isMerged = method === 'merge' || method === 'assign'
-  const put = isMerged ? joinTrees(treeAt(before, path), tree) : union(before, path, tree)
+  const put = isMerged ? joinTrees(treeAt(before, path), tree) : joined(before, path, tree)
   return withTreeAt(before, path, put)
 }
 
-/** Joins a label to everything at a path. */
-function union(before: LabelTree, path: readonly FieldKey[], tree: LabelTree): LabelTree {
+/** Joins the labels of everything at a path with those of a new value. */
+function joined(before: LabelTree, path: readonly FieldKey[], tree: LabelTree): LabelTree {
   return { label: join(wholeOf(treeAt(before, path)), wholeOf(tree)) }
 }

@@ -45,7 +45,7 @@ export function createLabels(): Labels {
   return new Labels()
 }
 
-/** What a call reveals of untrusted values, in bits of its run's budget. */
+/** How much a call reveals about untrusted values, in bits of its run's budget. */
 export interface Revealed {
   toolCallId: string
   runId: string
@@ -53,8 +53,8 @@ export interface Revealed {
 }
 
 /**
- * The labels in one conversation. It is a fold of the log that never reads values. It also has what calls in progress
- * retain and have reserved, which is not logged yet.
+ * The labels in one conversation. It is a fold of the log that never reads values. It also has the labels that calls in
+ * progress may retain and the bits that they have reserved, which are not logged yet.
  */
 export class Labels {
   readonly #messages = new Map<string, LabelTree>()
@@ -76,8 +76,8 @@ export class Labels {
   /** The label of the whole conversation, and of the part that a model in quarantine sees. */
   #whole: Label = TRUSTED
   #visible: Label = TRUSTED
-  /** The label of the last step's results. */
-  #answered: Label = TRUSTED
+  /** The joined label of the current step's results. */
+  #stepResults: Label = TRUSTED
   #isRunning = false
 
   /** Adds the next record of the log. */
@@ -110,7 +110,7 @@ export class Labels {
       case 'TOOL_CALL_END': {
         const { toolCallId, parentMessageId, call } = event
         this.#calls.set(toolCallId, { name: call.name, answer: parentMessageId })
-        // A model may use an id again.
+        // A model may use the same id for another call.
         this.#paid.delete(toolCallId)
         break
       }
@@ -185,7 +185,7 @@ export class Labels {
 
   /** Returns the label of everything the model had seen when it wrote an answer. Without an id: until now. */
   context(messageId?: string): Label {
-    return (messageId === undefined ? undefined : this.#steps.get(messageId)) ?? this.#now()
+    return (messageId === undefined ? undefined : this.#steps.get(messageId)) ?? this.#nextContext()
   }
 
   /** Returns the same for the answer that contains a call. */
@@ -206,7 +206,7 @@ export class Labels {
     return this.#given.get(tool) ?? TRUSTED
   }
 
-  /** Notes what a tool may retain. Returns the label of everything that it may retain. */
+  /** Adds to what a tool may retain. Returns the label of all of it. */
   keep(tool: string, label: Label): Label {
     const all = join(this.given(tool), label)
     this.#given.set(tool, all)
@@ -266,7 +266,7 @@ export class Labels {
     if (isDeletedResult(message)) this.#results.push(null)
     else if (resultCall(message) !== null) {
       this.#results.push(tree)
-      this.#answered = join(this.#answered, wholeOf(tree))
+      this.#stepResults = join(this.#stepResults, wholeOf(tree))
     }
     this.#show(tree)
   }
@@ -290,9 +290,9 @@ export class Labels {
 
   #beginStep({ messageId, messageIds, commandIds }: EventOf<'STEP_STARTED'>): void {
     this.#deliver(messageIds)
-    this.#answered = TRUSTED
-    this.#context = this.#now()
-    // A command is its sender's own, whatever the model has seen.
+    this.#stepResults = TRUSTED
+    this.#context = this.#nextContext()
+    // A command has its sender's label, because no model wrote it.
     const sent = commandIds?.map((id) => wholeOf(this.message(id)))
     this.#steps.set(messageId, sent ? joinAll(sent) : this.#context)
   }
@@ -304,7 +304,7 @@ export class Labels {
     this.#items.set(toolCallId, known)
   }
 
-  /** A tool may retain what it was given and has read, and return it later. */
+  /** Adds to what a tool may retain: everything that a call was given and has read. */
   #keepOf(callId: string | null, label: WrittenLabel | undefined): void {
     const call = callId === null ? undefined : this.#calls.get(callId)
     if (call === undefined || label === undefined) return
@@ -316,8 +316,8 @@ export class Labels {
     this.#visible = join(this.#visible, visibleOf(tree))
   }
 
-  /** The label of what the model has seen, including its next step. */
-  #now(): Label {
+  /** The label of everything that the model will have seen in its next step. */
+  #nextContext(): Label {
     return join(this.#context, this.#mode === 'quarantine' ? this.#visible : this.#whole)
   }
 
@@ -332,13 +332,13 @@ export class Labels {
     if (shown) return { label: shown }
     const untrusted = { label: madeBy(UNTRUSTED, `message:${id}`) }
     if (resultCall(message) !== null || writerOf(message) !== null) return untrusted
-    if (type === 'command-response' && this.#isRunning) return { label: this.#answered }
+    if (type === 'command-response' && this.#isRunning) return { label: this.#stepResults }
     return isSpeaker(sender) ? { label: TRUSTED } : untrusted
   }
 
   #createdTree({ label, by, assetId, toolCallId }: AssetCreated): LabelTree {
     if (label !== undefined) return readLabelTree(label)
-    if (by === 'agent') return { label: this.#now() }
+    if (by === 'agent') return { label: this.#nextContext() }
     const source = toolCallId === undefined ? `asset:${assetId}` : `call:${callIdOf(toolCallId)}`
     return { label: madeBy(UNTRUSTED, source) }
   }

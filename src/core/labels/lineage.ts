@@ -162,16 +162,16 @@ export class LineageGraph {
     const id = `data:${message.id}`
     this.#nodes.set(id, { id, type: 'data', ref, name: message.sender?.participant_role })
     if (typeof block._call === 'string') this.#link(`call:${block._call}`, id)
-    const known = this.#writes.get(identityOf(block)) ?? []
-    known.push({ node: id, block })
-    this.#writes.set(identityOf(block), known)
+    const writes = this.#writes.get(identityOf(block)) ?? []
+    writes.push({ node: id, block })
+    this.#writes.set(identityOf(block), writes)
   }
 
   /** Returns the id of a message's node, which is created if it is missing. */
   #messageNode(messageId: string, name?: string): string {
     const id = `message:${messageId}`
-    const known = this.#nodes.get(id)
-    if (!known?.name) this.#nodes.set(id, { id, type: 'message', ...(name ? { name } : {}) })
+    const node = this.#nodes.get(id)
+    if (!node?.name) this.#nodes.set(id, { id, type: 'message', ...(name ? { name } : {}) })
     return id
   }
 

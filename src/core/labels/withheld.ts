@@ -11,7 +11,7 @@ export interface Withheld {
 /** The `content_type` of a message with a {@link Withheld} as its content. */
 export const WITHHELD = 'application/vnd.byref.withheld+json'
 
-/** The replaced value's description. */
+/** Returns what replaces a value. */
 export function withheld(value: unknown): Withheld {
   return { withheld: true, type: typeOf(value), size: JSON.stringify(value)?.length ?? 0 }
 }
@@ -22,8 +22,8 @@ export function isWithheld(value: unknown): value is Withheld {
 }
 
 /**
- * Returns what a reader sees of a message that they may not read: its sender and time, the names of its calls, and the id of
- * the call that it answers.
+ * Returns what a reader sees of a message that they may not read: its sender and time, the names of its calls, and the
+ * id of the call that it answers.
  */
 export function withheldMessage(message: Message): Message {
   const { id, sender, receiver, message_type, content, timestamp, metadata } = message

@@ -90,7 +90,7 @@ interface Inner {
 function innerOf(part: Fields): Inner {
   for (const key of [partType(part), 'source', 'inlineData', 'fileData', 'resource']) {
     const fields = part[key]
-    // A source has its type where a body of the AI SDK has its tag.
+    // Anthropic's `source` has a `type` key, as a tagged body of the AI SDK has.
     const isHolder = isPlainObject(fields) && (key === 'source' || !isBody(fields))
     if (isHolder) return { key, fields: withTextBody(key, fields) }
   }
@@ -172,7 +172,7 @@ function withName(url: unknown, fileName: string | undefined): unknown {
   return isPlainObject(url) && 'dataBase64' in url ? { ...url, fileName } : url
 }
 
-/** Returns a text as a data URL. A type that is none counts as plain text. */
+/** Returns a text as a data URL. An invalid type counts as plain text. */
 function textUrl(text: string, mimeType = ''): string {
   const type = /^[\w.+-]+\/[\w.+-]+$/.test(mimeType) ? mimeType : 'text/plain'
   return `data:${type},${encodeURIComponent(text.toWellFormed())}`

@@ -35,7 +35,10 @@ export interface ReadMetadata {
   result: { callId: string; error: CallError | null } | null
   attachments: readonly Attachment[]
   reasoning: readonly KeptReasoning[]
-  /** `answer_parts`: the parts of an answer in the order of the model. Empty if it is reasoning, text, calls. */
+  /**
+   * `answer_parts`: the parts of an answer in the order in which the model wrote them. Empty for the usual order:
+   * reasoning, text, calls.
+   */
   answerParts: readonly AnswerPart[]
   hasDebug: boolean
   /** The message was interrupted. */
@@ -146,7 +149,9 @@ function readCall(value: unknown): AnnouncedCall | null {
   return isPlainObject(provider_metadata) ? { ...call, provider_metadata } : call
 }
 
-/** Returns the name and the arguments as the model wrote them: those of `call_tool`, if it called the tool through it. */
+/**
+ * Returns the name and the arguments as the model wrote them: those of `call_tool`, if it called the tool through it.
+ */
 export function asModelWrote({ via, name, arguments: args }: ToolCall): {
   name: string
   arguments: Record<string, unknown>

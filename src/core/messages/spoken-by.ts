@@ -6,7 +6,7 @@ import { type MessageInput, toMessage } from './to-message.ts'
 export interface Speaker {
   /** The sender, if the server knows it. */
   sender?: Participant
-  /** Whether they may send messages as the system, the assistant or other people, with any time. */
+  /** Whether they may set the sender and the time of messages: as the system, the assistant or other people. */
   speaksAsOthers: boolean
 }
 
@@ -21,16 +21,16 @@ const TYPES_OF_PEOPLE: readonly string[] = ['chat', 'note', 'command']
  * @throws ByrefError `forbidden`, `invalid_message`
  */
 export function spokenBy(input: object, { sender, speaksAsOthers }: Speaker): Message {
-  const given: Record<string, unknown> = { ...input }
+  const fields: Record<string, unknown> = { ...input }
   const message = toMessage(input as MessageInput)
   if (speaksAsOthers) {
-    const isSomeone = ['sender', 'name', 'role'].some((key) => given[key] !== undefined)
+    const isSomeone = ['sender', 'name', 'role'].some((key) => fields[key] !== undefined)
     return isSomeone || !sender ? message : { ...message, sender }
   }
   const { content_type, content, message_type } = message
   const data = content_type === 'data' ? (content as DataBlock) : {}
   const forged = [
-    ...['sender', 'name', 'timestamp'].filter((key) => given[key] !== undefined),
+    ...['sender', 'name', 'timestamp'].filter((key) => fields[key] !== undefined),
     ...['_call', '_date'].filter((key) => key in data),
     ...(message.sender.participant_role === 'user' ? [] : ['role']),
     ...(TYPES_OF_PEOPLE.includes(message_type) ? [] : ['message_type']),

@@ -26,7 +26,9 @@ export function isKeyName(name: string): boolean {
   return KEY.test(name.replace(/([a-z])([A-Z])/g, '$1 $2'))
 }
 
-/** Whether the numbers of a column of this name are rates or readings, whose total means nothing: `Unit price`, `Temp`. */
+/**
+ * Whether the numbers of a column of this name are rates or readings, whose total means nothing: `Unit price`, `Temp`.
+ */
 export function isRateName(name: string): boolean {
   return RATE.test(name.replaceAll('_', ' '))
 }
@@ -64,7 +66,7 @@ export function demoQuestions(columns: QuestionedColumns): string[] {
   ]
 }
 
-/** Columns to measure and columns to group by, the best ones first. */
+/** Returns the columns to measure and the columns to group by, the best ones first. */
 export function partsOf(columns: QuestionedColumns) {
   const names = columns.map(({ name }) => name)
   const plain = columns.filter(({ name }) => name.length <= LONGEST && !isTwin(name, names))

@@ -3,7 +3,7 @@ export function itemCallId(callId: string, index: number | string): string {
   return `${callId}/${index}`
 }
 
-/** Returns the id of the mapped call that an item's id belongs to. Returns the id itself if it is not an item's. */
+/** Returns the id of the mapped call that an item's id belongs to. For any other id, returns it unchanged. */
 export function callIdOf(id: string): string {
   return id.replace(/\/\d+$/, '')
 }

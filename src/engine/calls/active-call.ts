@@ -81,7 +81,7 @@ export class ActiveCall implements PolicyCall {
   }
 
   /** Sets the arguments that the call would run with. */
-  take({ items, each }: ResolvedItems): void {
+  setArguments({ items, each }: ResolvedItems): void {
     this.items = items.filter((item) => item.arguments !== undefined)
     this.each = each
   }
@@ -112,13 +112,13 @@ export class ActiveCall implements PolicyCall {
     const { signal, assets } = this.#scope
     const noted = labels ? noteReads(labels, givenTo(this, labels, reads)) : null
     if (noted) this.#noted.push(noted)
-    const seen = noted?.assets(assets, []) ?? assets
+    const usedAssets = noted?.assets(assets, []) ?? assets
     const { context, end } = openContext(this.#scope, {
       plan: this.#plan,
       toolCallId: this.#plan.id,
       attempt: 1,
       signal,
-      assets: () => seen,
+      assets: () => usedAssets,
       events: this.#events,
       onRead: noted?.read,
       trust: noted?.trust,
@@ -150,10 +150,10 @@ function unknownTool(id: string): Tool {
 }
 
 /**
- * Returns the outcome after the policies' `after`. If a policy throws, the call fails, but its asset events are
- * still logged.
+ * Calls the policies' `after`, and returns the outcome with their changes. If a policy throws, the call fails, but its
+ * asset events are still logged.
  */
-export async function adjusted(
+export async function applyAfter(
   { settings, during }: RunScope,
   call: PolicyCall,
   outcome: CallOutcome,
@@ -181,7 +181,7 @@ export interface ContextParts extends Pick<ExecutionChanges, 'onRead' | 'trust'>
   events: ConversationEvent[]
 }
 
-/** The context of one execution, and how to end it. */
+/** The context of one execution, and functions to end it and to read what the tool chose. */
 export interface OpenContext {
   context: ToolContext
   end(): void
@@ -194,7 +194,7 @@ export function openContext(scope: RunScope, parts: ContextParts): OpenContext {
   const { session, runId, namespace } = scope
   const { plan, toolCallId, attempt, signal, assets, events, onRead, trust = null } = parts
   let chosen: number | undefined
-  let over = false
+  let hasEnded = false
   const context: ToolContext = {
     toolCallId,
     attempt,
@@ -204,7 +204,7 @@ export function openContext(scope: RunScope, parts: ContextParts): OpenContext {
     context: scope.context,
     signal,
     progress(message, fraction) {
-      if (over) return
+      if (hasEnded) return
       const payload = { toolCallId: plan.id, message: String(message) }
       const notified = scope.stream({
         type: 'TOOL_PROGRESS',
@@ -213,7 +213,7 @@ export function openContext(scope: RunScope, parts: ContextParts): OpenContext {
       inBackground('Telling handlers of progress', notified)
     },
     addUsage(usage, usedBy) {
-      if (over) return
+      if (hasEnded) return
       // A tool may pass anything: only valid counts are logged.
       const counted = addUsage({ inputTokens: null, outputTokens: null }, usage)
       const event = { type: 'TOOL_USAGE', toolCallId: plan.id, runId, usage: counted } as const
@@ -224,7 +224,7 @@ export function openContext(scope: RunScope, parts: ContextParts): OpenContext {
     },
     async announce(ref) {
       const info = await assets().info(ref)
-      if (over || session.state.assets.some((known) => known.ref === info.ref)) return info
+      if (hasEnded || session.state.assets.some((asset) => asset.ref === info.ref)) return info
       const meta = info.structured ? await assets().meta(info.ref) : null
       const payload = createdPayload(info, { by: 'tool', tool: plan.name, toolCallId }, meta)
       const label = info.label ? { label: info.label } : {}
@@ -257,32 +257,30 @@ export function openContext(scope: RunScope, parts: ContextParts): OpenContext {
   return {
     context,
     end() {
-      over = true
+      hasEnded = true
     },
     chosen: () => chosen,
   }
 }
 
 function alternativeOf({ name, outputs }: CallPlan, path: string): number {
-  const asked = parseVariableRef(path)
-  const found = outputs.findIndex((targets) =>
+  const ref = parseVariableRef(path)
+  const index = outputs.findIndex((targets) =>
     targets.some(({ kind, path: to }) => {
-      return (
-        asked?.type === 'variable' && asked.kind === kind && asked.path.join('.') === to.join('.')
-      )
+      return ref?.type === 'variable' && ref.kind === kind && ref.path.join('.') === to.join('.')
     }),
   )
-  if (found !== -1) return found
-  const there = outputs.map((targets) =>
+  if (index !== -1) return index
+  const alternatives = outputs.map((targets) =>
     targets.map(({ kind, path: to }) => ['†', kind, ...to.map((key) => `.${key}`)].join('')),
   )
   throw new ByrefError(
     'invalid_reference',
-    `The call to "${name}" writes to ${there.join(' or ') || 'nothing'}, not to ${path}`,
+    `The call to "${name}" writes to ${alternatives.join(' or ') || 'nothing'}, not to ${path}`,
   )
 }
 
-/** The arguments of one execution, or the error because of which it cannot run. */
+/** The arguments of one execution, or the error that keeps it from running. */
 export type Item =
   | (CallItem & { error?: undefined })
   | { error: CallError; source?: LabelTree; arguments?: undefined }
@@ -298,13 +296,13 @@ export interface ResolvedItems {
 export function sourceOf(
   { session, assets }: Pick<RunScope, 'session' | 'assets'>,
   { id, instance }: Pick<CallPlan, 'id' | 'instance'>,
-  scope?: ReadingCall['own'],
+  local?: ReadingCall['local'],
 ): ConversationSource {
   const { board, results, labels, state } = session
   const from = { board, results, calls: state.calls, assets }
   return new ConversationSource(labels ? { ...from, labels: sourceLabels(labels, assets) } : from, {
     id,
     instance,
-    own: scope,
+    local,
   })
 }

@@ -3,40 +3,41 @@ import type { CallError } from '../../core/events/events.ts'
 
 /**
  * Decides which calls of one answer may start, and in which order their results are recorded. Calls are added as the
- * stream completes them. A call that reads a variable which an earlier call writes waits for that result. A variable
- * that has no value, and that no earlier call writes, waits for a later call until the answer has ended. All other
- * calls are ready at once.
+ * stream completes them. A call that reads a variable which an earlier call writes waits for that call. If the variable
+ * has no value, and no earlier call writes it, the call waits for a later one that writes it, or for the end of the
+ * answer. All other calls are ready at once.
  */
 export class CallGraph {
-  readonly #has: (read: CallRead, plan: CallPlan) => boolean
+  readonly #hasValue: (read: CallRead, plan: CallPlan) => boolean
   readonly #nodes = new Map<string, CallNode>()
   readonly #inOrder: CallNode[] = []
   readonly #writers = new PlaceIndex<CallNode>()
   readonly #readers = new PlaceIndex<CallNode>()
-  readonly #seekers = new PlaceIndex<{ node: CallNode; read: CallRead }>()
+  /** The reads in `missing` of all calls. */
+  readonly #missingReads = new PlaceIndex<{ node: CallNode; read: CallRead }>()
   /** Calls to check: they may have become ready. */
   readonly #candidates = new Set<CallNode>()
-  /** The index of the first call whose result is not recorded. */
-  #first = 0
+  /** The index of the first call that has not had its turn, as of the last `takeTurn`. */
+  #firstUnrecorded = 0
   #closed = false
 
-  /** @param has Returns whether a variable has a value now. */
-  constructor(has: (read: CallRead, plan: CallPlan) => boolean) {
-    this.#has = has
+  /** @param hasValue Returns whether a variable has a value now. */
+  constructor(hasValue: (read: CallRead, plan: CallPlan) => boolean) {
+    this.#hasValue = hasValue
   }
 
   /** Adds the next call of the answer. */
   add(plan: CallPlan): void {
     const node = new CallNode(plan, this.#nodes.size)
-    if (!plan.problem) this.#findSources(node)
+    if (!plan.problem) this.#linkSources(node)
     node.isLate = node.missing.size > 0 || [...node.needs].some((source) => source.isLate)
-    this.#announceWrites(node)
+    this.#addWrites(node)
     this.#nodes.set(plan.id, node)
     this.#inOrder.push(node)
     this.#candidates.add(node)
   }
 
-  /** Tells the graph that the answer has ended. Calls that still wait for a name, or in a cycle, now fail. */
+  /** Tells the graph that the answer has ended. Calls with missing variables become ready, and cycles fail. */
   close(): void {
     this.#closed = true
     for (const node of this.#nodes.values()) {
@@ -57,7 +58,7 @@ export class CallGraph {
     const node = this.#nodes.get(id)
     if (node?.stage !== 'held') return
     node.stage = 'waiting'
-    node.taken = false
+    node.isReturned = false
     this.#candidates.add(node)
   }
 
@@ -77,13 +78,13 @@ export class CallGraph {
    */
   takeTurn(id: string): boolean {
     const node = this.#nodes.get(id)
-    if (!node || node.passed) return false
-    while (this.#inOrder[this.#first]?.passed) this.#first++
-    for (let i = this.#first; i < node.index; i++) {
+    if (!node || node.hadTurn) return false
+    while (this.#inOrder[this.#firstUnrecorded]?.hadTurn) this.#firstUnrecorded++
+    for (let i = this.#firstUnrecorded; i < node.index; i++) {
       const earlier = this.#inOrder[i] as CallNode
-      if (!earlier.passed && !letsPass(earlier, node.index)) return false
+      if (!earlier.hadTurn && !letsPass(earlier, node.index)) return false
     }
-    node.passed = true
+    node.hadTurn = true
     return true
   }
 
@@ -92,10 +93,10 @@ export class CallGraph {
     const node = this.#nodes.get(id)
     if (!node || node.end) return
     node.stage = 'recorded'
-    node.passed = true
+    node.hadTurn = true
     node.end = end
     for (const dependent of node.dependents) {
-      if (dependent.needs.delete(node) && end.failed) blame(dependent, node, end)
+      if (dependent.needs.delete(node) && end.failed) failDependent(dependent, node, end)
       dependent.follows.delete(node)
       this.#candidates.add(dependent)
     }
@@ -106,39 +107,39 @@ export class CallGraph {
     if (this.#candidates.size === 0) return []
     const found = [...this.#candidates].filter(isReady).sort((a, b) => a.index - b.index)
     this.#candidates.clear()
-    for (const node of found) node.taken = true
+    for (const node of found) node.isReturned = true
     return found.map(({ plan, error }) => ({ plan, error }))
   }
 
-  #findSources(node: CallNode): void {
-    for (const place of turnsOf(node.plan)) {
+  #linkSources(node: CallNode): void {
+    for (const place of editedPlaces(node.plan)) {
       for (const earlier of this.#writers.overlapping(place)) link(node, earlier, 'needs')
     }
     for (const read of node.plan.reads) {
       const earlier = read.places.flatMap((place) => this.#writers.overlapping(place))
       for (const source of earlier) link(node, source, 'needs')
       for (const place of read.places) this.#readers.add(place, node)
-      if (this.#closed || earlier.length > 0 || this.#has(read, node.plan)) continue
+      if (this.#closed || earlier.length > 0 || this.#hasValue(read, node.plan)) continue
       node.missing.add(read)
-      for (const place of read.places) this.#seekers.add(place, { node, read })
+      for (const place of read.places) this.#missingReads.add(place, { node, read })
     }
   }
 
-  #announceWrites(node: CallNode): void {
-    const places = [...node.plan.outputs.flat(), ...turnsOf(node.plan)]
-    for (const { node: seeker, read } of places.flatMap((place) =>
-      this.#seekers.overlapping(place),
+  #addWrites(node: CallNode): void {
+    const places = [...node.plan.outputs.flat(), ...editedPlaces(node.plan)]
+    for (const { node: reader, read } of places.flatMap((place) =>
+      this.#missingReads.overlapping(place),
     )) {
-      if (seeker !== node && seeker.missing.delete(read)) link(seeker, node, 'needs')
+      if (reader !== node && reader.missing.delete(read)) link(reader, node, 'needs')
     }
     for (const place of places) {
       for (const writer of this.#writers.overlapping(place)) follow(node, writer)
       for (const reader of this.#readers.overlapping(place)) {
-        // A call that waits for a name runs after the call that writes it, and therefore after this one.
+        // A call that waits for a missing variable runs after the later call that writes it, so also after this one.
         if (reader.missing.size === 0) follow(node, reader)
       }
     }
-    // Later calls that depend on this one need not depend on its own dependencies at the same place.
+    // Later calls depend on this one. They need not also depend on the calls that it follows at the same place.
     for (const place of places) {
       this.#writers.retain(place, (writer) => writer.isLate)
       this.#readers.retain(place, (reader) => reader.isLate)
@@ -147,19 +148,19 @@ export class CallGraph {
   }
 }
 
-/** Edits of one asset take turns: each is applied to the result of the one before, if that one succeeds. */
-function turnsOf({ edit }: CallPlan): DataPlace[] {
+/** Edits of one asset run one after the other: each is applied to the result of the one before, if that succeeds. */
+function editedPlaces({ edit }: CallPlan): DataPlace[] {
   return edit?.assetId === undefined ? [] : [{ kind: `asset://${edit.assetId}`, path: [] }]
 }
 
-/** A call that may start, or the error because of which it cannot. */
+/** A call that may start, or the error that keeps it from starting. */
 export interface ReadyCall {
   plan: CallPlan
   error: CallError | null
 }
 
 function link(node: CallNode, source: CallNode, kind: 'needs' | 'follows'): void {
-  if (source.end?.failed && kind === 'needs') blame(node, source, source.end)
+  if (source.end?.failed && kind === 'needs') failDependent(node, source, source.end)
   if (source === node || source.end) return
   node[kind].add(source)
   source.dependents.add(node)
@@ -172,25 +173,25 @@ function follow(node: CallNode, earlier: CallNode): void {
 }
 
 function isReady(node: CallNode): boolean {
-  if (node.taken || node.stage !== 'waiting') return false
+  if (node.isReturned || node.stage !== 'waiting') return false
   return node.error !== null || node.needs.size + node.missing.size + node.follows.size === 0
 }
 
-/** Returns the error of a call that reads a value whose source has failed. */
-function blame(node: CallNode, source: CallNode, { written }: CallEnd): void {
-  // A rejected edit leaves the value as it is, for the next edit.
+/** Fails a call that reads a value whose source has failed. */
+function failDependent(node: CallNode, source: CallNode, { written }: CallEnd): void {
+  // A rejected edit leaves the value unchanged, so the next edit can still run.
   if (node.plan.edit?.place && source.plan.edit?.place) return
-  const lost = node.plan.reads.find(({ places, optional }) => {
+  const unwritten = node.plan.reads.find(({ places, optional }) => {
     if (optional) return false
     const needed = places.filter((place) =>
       source.plan.outputs.flat().some((one) => overlap(place, one)),
     )
     return needed.length > 0 && !needed.some((place) => written.some((one) => overlap(place, one)))
   })
-  if (!lost) return
+  if (!unwritten) return
   node.error ??= {
     code: 'source_failed',
-    message: `${lost.text} has ${source.plan.edit ? 'its old value' : 'no value'}, because the call ${source.plan.id} (${source.plan.name}) that writes it failed. Fix that call first.`,
+    message: `${unwritten.text} has ${source.plan.edit ? 'its old value' : 'no value'}, because the call ${source.plan.id} (${source.plan.name}) that writes it failed. Fix that call first.`,
   }
 }
 
@@ -213,13 +214,13 @@ class CallNode {
   readonly index: number
   error: CallError | null
   /** Whether `ready` has returned it. */
-  taken = false
+  isReturned = false
   /** Whether its result is recorded, or being recorded. */
-  passed = false
+  hadTurn = false
   stage: 'waiting' | 'held' | 'begun' | 'recorded' = 'waiting'
   /** How it ended, once its result is recorded. */
   end: CallEnd | null = null
-  /** Whether it waited for a name, or for a call that did. Then it may run after later calls. */
+  /** Whether it waited for a missing variable, or for a call that did. Then it may run after later calls. */
   isLate = false
   /** Calls whose results it needs. */
   readonly needs = new Set<CallNode>()
@@ -237,15 +238,15 @@ class CallNode {
   }
 }
 
-/** Whether a call must wait for a person, or for a call at or after this place in the answer. */
+/** Whether a call waits for a person, or for a call at or after this index. Then the call at this index may pass it. */
 function letsPass(node: CallNode, index: number): boolean {
   const seen = new Set<CallNode>()
-  const waiting = [node]
-  for (let one = waiting.pop(); one; one = waiting.pop()) {
-    if (one.stage === 'held' || one.index >= index) return true
-    if (one.stage !== 'waiting') continue
-    for (const source of [...one.needs, ...one.follows]) {
-      if (!seen.has(source)) waiting.push(source)
+  const stack = [node]
+  for (let current = stack.pop(); current; current = stack.pop()) {
+    if (current.stage === 'held' || current.index >= index) return true
+    if (current.stage !== 'waiting') continue
+    for (const source of [...current.needs, ...current.follows]) {
+      if (!seen.has(source)) stack.push(source)
       seen.add(source)
     }
   }
@@ -257,15 +258,15 @@ function letsPass(node: CallNode, index: number): boolean {
  */
 function breakCycles(nodes: Iterable<CallNode>): CallNode[] {
   const changed: CallNode[] = []
-  const done = new Set<CallNode>()
+  const visited = new Set<CallNode>()
   for (const start of nodes) {
-    for (let cycle = findCycle(start, done); cycle; cycle = findCycle(start, done)) {
-      const soft = cycle.findIndex(
+    for (let cycle = findCycle(start, visited); cycle; cycle = findCycle(start, visited)) {
+      const writeOrder = cycle.findIndex(
         (node, i) => !node.needs.has(cycle[(i + 1) % cycle.length] as CallNode),
       )
-      if (soft !== -1) {
-        const node = cycle[soft] as CallNode
-        node.follows.delete(cycle[(soft + 1) % cycle.length] as CallNode)
+      if (writeOrder !== -1) {
+        const node = cycle[writeOrder] as CallNode
+        node.follows.delete(cycle[(writeOrder + 1) % cycle.length] as CallNode)
         changed.push(node)
         continue
       }
@@ -282,27 +283,27 @@ function breakCycles(nodes: Iterable<CallNode>): CallNode[] {
 }
 
 /**
- * Returns a cycle of waiting calls that this call leads to, each before the call that it waits for; null if there
- * is none.
+ * Returns a cycle of waiting calls that can be reached from `start`, each call before the one that it waits for. Null
+ * if there is none.
  */
-function findCycle(start: CallNode, done: Set<CallNode>): CallNode[] | null {
-  const path: { node: CallNode; left: Iterator<CallNode> }[] = []
+function findCycle(start: CallNode, visited: Set<CallNode>): CallNode[] | null {
+  const path: { node: CallNode; sources: Iterator<CallNode> }[] = []
   const onPath = new Map<CallNode, number>()
   const enter = (node: CallNode): void => {
     onPath.set(node, path.length)
-    path.push({ node, left: [...node.needs, ...node.follows][Symbol.iterator]() })
+    path.push({ node, sources: [...node.needs, ...node.follows][Symbol.iterator]() })
   }
-  if (!done.has(start)) enter(start)
+  if (!visited.has(start)) enter(start)
   while (path.length > 0) {
-    const { node, left } = path.at(-1) as (typeof path)[number]
-    const { value: next, done: isLast } = left.next()
-    if (isLast) {
-      done.add(node)
+    const { node, sources } = path.at(-1) as (typeof path)[number]
+    const { value: next, done } = sources.next()
+    if (done) {
+      visited.add(node)
       onPath.delete(node)
       path.pop()
     } else if (onPath.has(next)) {
-      return path.slice(onPath.get(next)).map((one) => one.node)
-    } else if (next.stage === 'waiting' && !done.has(next)) enter(next)
+      return path.slice(onPath.get(next)).map((entry) => entry.node)
+    } else if (next.stage === 'waiting' && !visited.has(next)) enter(next)
   }
   return null
 }
@@ -323,10 +324,10 @@ export class PlaceIndex<T> {
     this.#at(place).items.push(item)
   }
 
-  /** Removes the items at exactly this place for which `stays` is false. */
-  retain(place: DataPlace, stays: (item: T) => boolean): void {
+  /** Removes the items at exactly this place for which `keeps` is false. */
+  retain(place: DataPlace, keeps: (item: T) => boolean): void {
     const node = this.#at(place)
-    if (node.items.length > 0) node.items = node.items.filter(stays)
+    if (node.items.length > 0) node.items = node.items.filter(keeps)
   }
 
   /** Returns the items at this place, above it and below it. An item may be returned more than once. */
@@ -338,10 +339,10 @@ export class PlaceIndex<T> {
       for (const item of node.items) found.push(item)
       node = node.below.get(String(step))
     }
-    const waiting = node ? [node] : []
-    for (let one = waiting.pop(); one; one = waiting.pop()) {
-      for (const item of one.items) found.push(item)
-      waiting.push(...one.below.values())
+    const stack = node ? [node] : []
+    for (let current = stack.pop(); current; current = stack.pop()) {
+      for (const item of current.items) found.push(item)
+      stack.push(...current.below.values())
     }
     return found
   }

@@ -27,7 +27,7 @@ import { givenTo } from '../../policies/trust/given-label.ts'
 import { graphOf } from '../next.ts'
 import { callError } from '../run-errors.ts'
 import type { RunScope } from '../run-scope.ts'
-import { ActiveCall, adjusted, type Item, type ResolvedItems, sourceOf } from './active-call.ts'
+import { ActiveCall, applyAfter, type Item, type ResolvedItems, sourceOf } from './active-call.ts'
 import { CallGraph, type ReadyCall } from './call-graph.ts'
 import { approvedItems, executeCall, ownAssets, resolveItems, withBytes } from './execute-call.ts'
 import { interrupted, runMapped } from './map-call.ts'
@@ -36,13 +36,13 @@ import { EndedCalls, recordCalls } from './record-call.ts'
 /** A call as the model made it. */
 export interface AcceptedCall {
   call: ToolCall
-  /** The original arguments, if bytes in the call's arguments were replaced by references. */
-  given?: Record<string, unknown>
+  /** The original arguments, if bytes in them were replaced by references in `call`. */
+  originalArguments?: Record<string, unknown>
   /** Why the arguments are invalid. */
   problem?: string
-  /** The signed reasoning before it. */
+  /** The signed reasoning before the call. */
   reasoning: readonly KeptReasoning[]
-  /** The events of assets that were made from its arguments. They are logged before the call. */
+  /** The events of assets that were created from its arguments. They are logged before the call. */
   events: readonly ConversationEvent[]
   messageId: string
 }
@@ -52,8 +52,8 @@ export class CallRunner {
   readonly #scope: RunScope
   readonly #graph: CallGraph
   readonly #ended: EndedCalls
-  /** The original arguments, if the log has references in place of their bytes. */
-  readonly #given = new Map<string, Record<string, unknown>>()
+  /** The original arguments by call id, if the log has references in place of their bytes. */
+  readonly #originalArguments = new Map<string, Record<string, unknown>>()
   readonly #settled = Promise.withResolvers<void>()
   #unwatch: (() => void) | null = null
   #active = 0
@@ -72,8 +72,8 @@ export class CallRunner {
     this.#settled.promise.catch(() => {})
     if (!logged) return
     if (logged.some(({ status }) => status === 'waiting')) this.#listen()
-    this.#pump()
-    queueMicrotask(() => this.#check())
+    this.#startReady()
+    queueMicrotask(() => this.#settleIfDone())
   }
 
   /**
@@ -81,7 +81,7 @@ export class CallRunner {
    * same append. Resolves when it is logged.
    */
   accept(accepted: AcceptedCall): Promise<void> {
-    return this.#work(() => this.#accept(accepted))
+    return this.#track(() => this.#accept(accepted))
   }
 
   /** Tells the runner that the answer has ended. */
@@ -89,8 +89,8 @@ export class CallRunner {
     this.#isClosed = true
     this.#graph.close()
     this.#recordSoon()
-    this.#pump()
-    this.#check()
+    this.#startReady()
+    this.#settleIfDone()
   }
 
   /**
@@ -102,36 +102,36 @@ export class CallRunner {
   }
 
   async #accept(accepted: AcceptedCall): Promise<void> {
-    const { call, given, problem, reasoning, events, messageId } = accepted
+    const { call, originalArguments, problem, reasoning, events, messageId } = accepted
     const { settings, runId, slots } = this.#scope
     const { tools, policy } = settings
     const plan = planCall(call, tools, problem)
-    if (given) {
-      const plain = planCall({ ...call, arguments: given }, tools)
-      this.#given.set(call.id, plain.arguments)
+    if (originalArguments) {
+      const original = planCall({ ...call, arguments: originalArguments }, tools)
+      this.#originalArguments.set(call.id, original.arguments)
     }
     this.#ended.expect(call.id)
     this.#graph.add(plan)
     this.#recordSoon()
     const ready = this.#graph.ready()
-    const isPlain = plan.each === undefined && !plan.problem && plan.tool !== null
-    const isFree = isPlain && !policy.looksAt(plan.tool as Tool)
-    const isReady = ready.some((one) => one.plan === plan && !one.error)
-    const begins = isFree && isReady && slots.tryTake()
+    const isSimple = plan.each === undefined && !plan.problem && plan.tool !== null
+    const needsNoPolicy = isSimple && !policy.looksAt(plan.tool as Tool)
+    const isReady = ready.some((candidate) => candidate.plan === plan && !candidate.error)
+    const startsNow = needsNoPolicy && isReady && slots.tryTake()
     const signed = reasoning.length > 0 ? { reasoning } : {}
     const end = { toolCallId: call.id, runId, parentMessageId: messageId, call, problem, ...signed }
-    const started = begins ? [startedEvent(call.id, runId, 1)] : []
+    const started = startsNow ? [startedEvent(call.id, runId, 1)] : []
     await this.#scope.append({ events: [...events, { type: 'TOOL_CALL_END', ...end }, ...started] })
-    for (const one of ready) this.#start(one, one.plan === plan && begins)
+    for (const call of ready) this.#start(call, call.plan === plan && startsNow)
   }
 
   /** Runs a job that `settled` waits for. */
-  async #work(job: () => Promise<void>): Promise<void> {
+  async #track(job: () => Promise<void>): Promise<void> {
     this.#active++
     try {
       await job()
       this.#active--
-      this.#check()
+      this.#settleIfDone()
     } catch (error) {
       this.#unwatch?.()
       this.#settled.reject(error)
@@ -139,28 +139,28 @@ export class CallRunner {
     }
   }
 
-  #check(): void {
+  #settleIfDone(): void {
     if (!this.#isClosed || this.#active > 0) return
     this.#unwatch?.()
     this.#settled.resolve()
   }
 
-  #pump(): void {
+  #startReady(): void {
     for (const ready of this.#graph.ready()) this.#start(ready)
   }
 
   /** @param isStarted Whether its start is in the log, and it has a slot. */
   #start({ plan, error }: ReadyCall, isStarted = false): void {
-    this.#work(async () => {
+    this.#track(async () => {
       const call = new ActiveCall(this.#scope, plan)
       const outcome = error
-        ? failed(error)
+        ? failedOutcome(error)
         : await this.#withSlot(isStarted, () => this.#run(plan, call, isStarted))
       if (outcome) await this.#finish(plan, call, outcome)
     }).catch(() => {})
   }
 
-  /** Frees the slot, if there is one, when the job has ended. */
+  /** Runs a job, then frees its slot if it has one. */
   async #withSlot<T>(hasSlot: boolean, job: () => Promise<T>): Promise<T> {
     try {
       return await job()
@@ -174,35 +174,36 @@ export class CallRunner {
     const { attempts, items, approval } = call.state
     const isNew = isStarted || (attempts === 0 && !items)
     const answer = approval?.answer
-    if (answer && !answer.approved) return failed(deniedByPerson(answer.reason))
+    if (answer && !answer.approved) return failedOutcome(deniedByPerson(answer.reason))
     if (answer?.result !== undefined) return { value: answer.result, events: [] }
     if (!isNew && plan.each === undefined && !plan.tool?.idempotent)
-      return failed(interrupted(plan))
+      return failedOutcome(interrupted(plan))
     call.isResumed = !isNew
     try {
       const approved = answer && (answer.arguments ?? approval.items ?? approval.arguments)
       const resolved = await this.#scope.during(() => this.#resolve(plan, approved))
-      call.take(resolved)
-      if (!answer && !isStarted && (await this.#isAsked(plan, call, resolved))) return null
+      call.setArguments(resolved)
+      if (!answer && !isStarted && (await this.#askPerson(plan, call, resolved))) return null
       this.#begin(plan.id)
       if (plan.each !== undefined) return await runMapped(this.#scope, plan, call, resolved.items)
       const [item] = resolved.items
-      if (item?.arguments === undefined) return failed(item?.error ?? interrupted(plan))
+      if (item?.arguments === undefined) return failedOutcome(item?.error ?? interrupted(plan))
       return await this.#runOne(plan, call, item, isStarted)
     } catch (error) {
       // An aborted signal ends the run. Any other error is the outcome of this call.
       this.#scope.signal.throwIfAborted()
       // The error of a preview may quote what it has read.
       const source = joinLabel(labelsOfError(error) ?? { label: TRUSTED }, call.read)
-      return { ...failed(callError(error)), source }
+      return { ...failedOutcome(callError(error)), source }
     }
   }
 
   async #resolve(plan: CallPlan, approved: JsonValue | undefined): Promise<ResolvedItems> {
     const scope = this.#scope
     if (approved !== undefined) return approvedItems(scope, plan, approved)
-    const given = this.#given.get(plan.id) ?? (await withBytes(scope, plan, plan.arguments))
-    return resolveItems(scope, plan, given)
+    const written =
+      this.#originalArguments.get(plan.id) ?? (await withBytes(scope, plan, plan.arguments))
+    return resolveItems(scope, plan, written)
   }
 
   async #runOne(
@@ -230,12 +231,12 @@ export class CallRunner {
   }
 
   /**
-   * Asks a person about a call if a policy wants it. Resolves to whether it did. Otherwise logs the events of the
-   * policies, because the call runs now.
+   * Asks a person about a call if a policy requires it, and resolves to true. Otherwise, the call runs now: logs the
+   * events of the policies, and resolves to false.
    *
    * @throws ByrefError if a policy denies the call
    */
-  async #isAsked(plan: CallPlan, call: ActiveCall, { items }: ResolvedItems): Promise<boolean> {
+  async #askPerson(plan: CallPlan, call: ActiveCall, { items }: ResolvedItems): Promise<boolean> {
     const { policy } = this.#scope.settings
     if (!policy.before || !policy.looksAt(call.tool)) return false
     this.#hold(plan.id)
@@ -247,23 +248,23 @@ export class CallRunner {
       return false
     }
     this.#listen()
-    this.#given.delete(plan.id)
+    this.#originalArguments.delete(plan.id)
     const logged = await this.#scope.during(() => this.#withoutBytes(plan, items))
-    const asked = question(plan, logged, verdict)
+    const asked = approvalRequest(plan, logged, verdict)
     const previews = await this.#scope.during(() => previewsOf(plan, call, items))
-    if (previews.length > 0) asked.previews = previews.map((one) => one?.text ?? null)
-    const label = labelOf(call, previews)
+    if (previews.length > 0) asked.previews = previews.map((preview) => preview?.text ?? null)
+    const label = labelOfRequest(call, previews)
     if (label) asked.label = label
     const request = { type: 'APPROVAL_REQUESTED', runId, ...asked } as const
     await append({ events: [...call.takeEvents(), request] })
     return true
   }
 
-  /** Returns the arguments of each item as they are logged. */
+  /** Returns the arguments of each item with references in place of bytes, for the log. */
   #withoutBytes({ id }: CallPlan, items: readonly Item[]): ReturnType<typeof maskBytes> {
     const { session, assets } = this.#scope
-    const all = items.map((item) => item.arguments)
-    return maskBytes(all, ownAssets(session, id), assets)
+    const itemArguments = items.map((item) => item.arguments)
+    return maskBytes(itemArguments, ownAssets(session, id), assets)
   }
 
   /** Starts calls when people have answered. */
@@ -273,12 +274,12 @@ export class CallRunner {
       if (event.type !== 'APPROVAL_ANSWERED') return
       if (session.state.calls[event.toolCallId]?.status === 'waiting') return
       this.#graph.release(event.toolCallId)
-      this.#pump()
+      this.#startReady()
     })
   }
 
   /**
-   * Marks a call as not decided yet, or waiting for a person, so that later results may be recorded before its own.
+   * Marks a call that waits for a policy or a person, so that later results may be recorded before its own.
    */
   #hold(id: string): void {
     this.#graph.hold(id)
@@ -287,7 +288,7 @@ export class CallRunner {
 
   #begin(id: string): void {
     this.#graph.begin(id)
-    this.#pump()
+    this.#startReady()
   }
 
   async #finish(plan: CallPlan, call: ActiveCall, outcome: CallOutcome): Promise<void> {
@@ -295,12 +296,12 @@ export class CallRunner {
     const endedAt = new Date(this.#scope.session.now()).toISOString()
     const { deferred } = this.#scope.settings
     const edited = call.items[0]?.arguments.ref
-    const isGiven = plan.edit?.place && call.state.approval?.answer?.result !== undefined
-    // A result that a person gave is no new version of the value.
-    const ended = isGiven ? { ...plan, edit: undefined, outputs: [] } : plan
+    const isFromPerson = plan.edit?.place && call.state.approval?.answer?.result !== undefined
+    // A result that a person gave instead of the call is not a new version of the edited value.
+    const ended = isFromPerson ? { ...plan, edit: undefined, outputs: [] } : plan
     const events = [...call.takeEvents(), ...outcome.events]
-    const done = await adjusted(this.#scope, call, { ...outcome, events })
-    const shown = deferred.has(plan.name) ? helped(plan, done) : done
+    const adjusted = await applyAfter(this.#scope, call, { ...outcome, events })
+    const shown = deferred.has(plan.name) ? withParameterHint(plan, adjusted) : adjusted
     this.#ended.add({ plan: ended, outcome: shown, endedAt, edited })
     await this.#record()
     if (this.#isRecording || !this.#ended.has(plan.id)) return
@@ -311,7 +312,7 @@ export class CallRunner {
   }
 
   #recordSoon(): void {
-    if (!this.#ended.isEmpty) this.#work(() => this.#record()).catch(() => {})
+    if (!this.#ended.isEmpty) this.#track(() => this.#record()).catch(() => {})
   }
 
   /** Records the outcomes whose turn has come. Call it when a call is added, ends or is held. */
@@ -322,49 +323,52 @@ export class CallRunner {
       const results = this.#ended.takeInTurn(this.#graph)
       if (results.length === 0) break
       await recordCalls(this.#scope, results, ({ id }, end) => this.#graph.settle(id, end))
-      this.#pump()
+      this.#startReady()
     }
     this.#isRecording = false
   }
 }
 
-type Question = Omit<Extract<ConversationEvent, { type: 'APPROVAL_REQUESTED' }>, 'type' | 'runId'>
+type ApprovalRequest = Omit<
+  Extract<ConversationEvent, { type: 'APPROVAL_REQUESTED' }>,
+  'type' | 'runId'
+>
 
 /**
  * Returns the content of an approval request.
  *
  * @param items The arguments of each item, as they are logged. Undefined for an item that cannot run.
  */
-function question(
+function approvalRequest(
   plan: CallPlan,
   items: readonly (Record<string, unknown> | undefined)[],
   { violations, reason }: Verdict,
-): Question {
+): ApprovalRequest {
   const isMapped = plan.each !== undefined
   const shown = isMapped ? plan.arguments : items[0]
-  const asked: Question = {
+  const request: ApprovalRequest = {
     toolCallId: plan.id,
     toolName: plan.name,
     arguments: shown as JsonValue,
   }
-  if (isMapped) asked.items = items.map((one) => (one ?? null) as JsonValue)
-  if (violations && violations.length > 0) asked.violations = violations
-  if (reason !== undefined) asked.reason = reason
-  return asked
+  if (isMapped) request.items = items.map((item) => (item ?? null) as JsonValue)
+  if (violations && violations.length > 0) request.violations = violations
+  if (reason !== undefined) request.reason = reason
+  return request
 }
 
 /** Maximum characters of a preview. */
 const MAX_PREVIEW = 4000
 
-/** What the tool says about an item, and the label of what it has read for that. */
+/** The tool's preview of an item, and the label of everything that the tool has read for it. */
 interface ItemPreview {
   text: string
   label: Label
 }
 
 /**
- * Returns what the tool says about each item; null for an item that has an error. An edit of a value on the board also
- * says which one. Empty if the tool has no preview.
+ * Returns the tool's preview of each item; null for an item that has an error. For an edit of a value on the board, the
+ * preview begins with the name of the value. Empty if the tool has no `preview`.
  */
 async function previewsOf(
   { edit }: CallPlan,
@@ -378,9 +382,9 @@ async function previewsOf(
     items.map(async (item) => {
       if (item.arguments === undefined) return null
       return call.withInput(item, async (input, context) => {
-        const said = String(await tool.preview?.(input, context))
+        const preview = String(await tool.preview?.(input, context))
         return {
-          text: `${name}${shortened(said, MAX_PREVIEW)}`,
+          text: `${name}${shortened(preview, MAX_PREVIEW)}`,
           label: context.trust?.read ?? TRUSTED,
         }
       })
@@ -389,19 +393,19 @@ async function previewsOf(
 }
 
 /** Returns the label of everything that a person sees in an approval request. Undefined if it is plain. */
-function labelOf(
+function labelOfRequest(
   call: ActiveCall,
   previews: readonly (ItemPreview | null)[],
 ): WrittenLabel | undefined {
   const { labels } = call
   if (!labels) return undefined
-  const shown = previews.flatMap((one) => one?.label ?? [])
-  const label = joinAll([givenTo(call, labels), ...shown])
+  const previewLabels = previews.flatMap((preview) => preview?.label ?? [])
+  const label = joinAll([givenTo(call, labels), ...previewLabels])
   return isPlain(label) ? undefined : writeLabel(label)
 }
 
-/** Adds the parameters of a tool to the error for wrong arguments, because the model may not have seen them. */
-function helped({ id, tool }: CallPlan, outcome: CallOutcome): CallOutcome {
+/** Adds the tool's parameters to an error about invalid arguments, because the model may not have seen them. */
+function withParameterHint({ id, tool }: CallPlan, outcome: CallOutcome): CallOutcome {
   const { error } = outcome
   if (!tool || error?.code !== 'invalid_arguments' || isCommandCall(id)) return outcome
   const message = withParameters(error.message, describeTool(tool))
@@ -424,6 +428,6 @@ function deniedByPerson(reason: string | undefined): CallError {
   return { code: 'approval_denied', message }
 }
 
-function failed(error: CallError): CallOutcome {
+function failedOutcome(error: CallError): CallOutcome {
   return { events: [], error }
 }

@@ -16,24 +16,24 @@ import type { Session } from '../session.ts'
 
 const { isDeepStrictEqual } = nodeBuiltin('node:util')
 
-/** A value on the board, as `edit_asset` receives it. */
+/** A value on the board that `edit_asset` edits. */
 interface EditedPlace {
   /** Where a new version is written: the place, or the value above it that is stored as an asset. */
   place: DataPlace
-  /** The value there. */
+  /** The value at `place`. */
   holder: unknown
-  /** What the tool receives: the reference of a value that is stored as an asset, or the value. */
-  given: unknown
+  /** What the tool receives: the value, or its reference if it is stored as an asset. */
+  received: unknown
 }
 
-/** Returns the new data of an edited place on the board. `value` is the result of `edit_asset`. */
+/** Returns what an edit writes to the board. `edited` is what `edit_asset` received, and `value` its result. */
 export function writeOfEdit(
   board: Board,
   place: DataPlace,
   { edited, value }: { edited: unknown; value: unknown },
 ): { place: DataPlace; data: unknown } {
   const found = placeOf(board, place)
-  if (!found || !isDeepStrictEqual(found.given, edited)) {
+  if (!found || !isDeepStrictEqual(found.received, edited)) {
     const name = formatVariable(place, place.path)
     throw new ByrefError(
       'edit_rejected',
@@ -45,10 +45,10 @@ export function writeOfEdit(
   return { place: found.place, data: withVersion(found.holder, version, version.assetRef) }
 }
 
-/** Returns the value at a place. The place of an instance has the global value until it is written. */
+/** Returns the value at a place. An instance reads the global value until it has a value of its own. */
 function placeOf(board: Board, { instance, ...global }: DataPlace): EditedPlace | null {
-  const own = instance === undefined ? null : placeIn(board, { instance, ...global })
-  const found = own ?? placeIn(board, global)
+  const ofInstance = instance === undefined ? null : placeIn(board, { instance, ...global })
+  const found = ofInstance ?? placeIn(board, global)
   return found && instance !== undefined ? { ...found, place: { instance, ...found.place } } : found
 }
 
@@ -59,13 +59,13 @@ function placeIn(board: Board, { path, ...root }: DataPlace): EditedPlace | null
     if (!board.has(name)) return null
     const holder = board.read(name)
     if (isOffloaded(holder))
-      return { place, holder, given: offloadedField(holder, path.slice(depth)) }
-    if (depth === path.length) return { place, holder, given: holder }
+      return { place, holder, received: offloadedField(holder, path.slice(depth)) }
+    if (depth === path.length) return { place, holder, received: holder }
   }
   return null
 }
 
-/** Returns a value that names an asset, with the reference of another version. */
+/** Returns a value that refers to an asset, changed to refer to another version of the asset. */
 function withVersion(
   holder: unknown,
   { size, changes }: Record<string, unknown>,
@@ -82,7 +82,7 @@ function withVersion(
     const version = { ...holder, assetRef: refLike(holder.assetRef) }
     if (typeof holder.rowCount !== 'number')
       return 'size' in holder ? { ...version, size } : version
-    // A result of query_tables has the first rows, which are those of the old version.
+    // Drop the preview rows of a query_tables result, because they belong to the old version.
     const { columns: _, rows: __, more: ___, ...table } = version as Record<string, unknown>
     return { ...table, rowCount: changes }
   }
@@ -91,7 +91,8 @@ function withVersion(
 }
 
 /**
- * Returns the arguments of an edit with the newest version of the asset that an earlier call of the same answer made.
+ * Returns the arguments of an edit. If earlier calls of the same answer edited the asset, `ref` names its newest
+ * version.
  */
 export function onNewestVersion(
   { state }: Pick<Session, 'state'>,
@@ -101,20 +102,20 @@ export function onNewestVersion(
   const { ref } = written
   if (plan.edit?.assetId === undefined || typeof ref !== 'string') return written
   const answer = state.calls[plan.id]?.parentMessageId
-  const made = state.assets.filter(({ previous, toolCallId = '' }) => {
+  const versions = state.assets.filter(({ previous, toolCallId = '' }) => {
     const { call, parentMessageId } = state.calls[toolCallId] ?? {}
     const isEdit = previous !== undefined && parentMessageId === answer
     return isEdit && editedAsset(call?.arguments.ref) !== null
   })
   let { id, namespace, fieldPath } = parseAssetRef(ref) as AssetRefParts
-  for (const { ref: version, previous = '' } of made) {
+  for (const { ref: version, previous = '' } of versions) {
     if (parseAssetRef(previous)?.id === id) id = (parseAssetRef(version) as AssetRefParts).id
   }
   return { ...written, ref: formatAssetRef({ id, namespace, fieldPath } as AssetRefParts) }
 }
 
-/** Returns the result of an edit, with a note if other versions were made from the same one. */
-export function withBranches(
+/** Adds a note to the result of an edit if another version was made from the same one. */
+export function withBranchNote(
   { state }: Pick<Session, 'state'>,
   edited: unknown,
   result: unknown,
@@ -124,8 +125,8 @@ export function withBranches(
   const others = state.assets.filter(({ ref, previous }) => {
     return previous !== undefined && idOf(previous) === from && idOf(ref) !== idOf(result.assetRef)
   })
-  const [{ ref: other } = { ref: null }] = others.slice(-1)
-  if (from === null || other === null) return result
+  const other = others.at(-1)?.ref
+  if (from === null || other === undefined) return result
   return {
     ...result,
     note: `This version does not have the changes of ${other}, which was made from the same version`,

@@ -18,7 +18,7 @@ import { callError } from '../run-errors.ts'
 import { type RunScope, workOf } from '../run-scope.ts'
 import type { Session } from '../session.ts'
 import { type Item, openContext, type ResolvedItems, sourceOf } from './active-call.ts'
-import { onNewestVersion, withBranches } from './edited-place.ts'
+import { onNewestVersion, withBranchNote } from './edited-place.ts'
 
 /** One execution of a tool, for a call or for one item of a mapped call. */
 export interface ExecutedCall {
@@ -34,8 +34,8 @@ export interface ExecutedCall {
 }
 
 /**
- * Executes a call within the agent's policies: replaces asset references in its arguments with values, runs the tool,
- * and stores bytes in its result as assets. If the tool fails, the error is the outcome, which the model sees.
+ * Executes a call inside the `aroundCall` of the agent's policies: replaces asset references in its arguments with
+ * values, runs the tool, and stores bytes in its result as assets. If the tool fails, the outcome is its error.
  *
  * @throws the signal's reason if the run is over; any error of a policy
  */
@@ -73,31 +73,33 @@ async function execute(
   const { context, end, chosen } = openContext(scope, parts)
   const boundary = boundaryOf(() => scope.assets)
   try {
-    const made = await unlessAborted(signal, () =>
+    const returned = await unlessAborted(signal, () =>
       boundary.withInput({ tool, arguments: item.arguments }, (input) => {
         changes.onInput?.(input)
         const onYield = (value: unknown) => showPreliminary(context, value)
         return lastYield(tool.execute(input, context), { signal, onYield })
       }),
     )
-    const result = isEditTool(tool) ? withBranches(scope.session, item.arguments.ref, made) : made
+    const result = isEditTool(tool)
+      ? withBranchNote(scope.session, item.arguments.ref, returned)
+      : returned
     if (isPlainJson(result)) return { value: result, events, chosen: chosen() }
     const storing = { tool: tool.id, toolCallId, signal, label, onEvent }
     const stored = await unlessAborted(signal, () => boundary.store(storing, result))
     return { value: stored.value, events, chosen: chosen() }
   } catch (error) {
     scope.signal.throwIfAborted()
-    return { error: withFields(callError(error), plan, item), events, chosen: chosen() }
+    return { error: withHints(callError(error), plan, item), events, chosen: chosen() }
   } finally {
     end()
   }
 }
 
 /**
- * Adds to an error about arguments which fields the value of a variable has: the model may have meant one of them, such
+ * Adds the fields of a variable's value to an error about arguments, because the model may have meant one of them, such
  * as the image in a result.
  */
-function withFields(error: CallError, { arguments: written }: CallPlan, item: CallItem): CallError {
+function withHints(error: CallError, { arguments: written }: CallPlan, item: CallItem): CallError {
   if (error.code !== 'invalid_arguments') return error
   const hints = Object.entries(written).flatMap(([name, text]) => {
     const value = item.arguments[name]
@@ -157,7 +159,7 @@ export async function resolveItems(
   const call = { tool: plan.tool as Tool, arguments: args }
   const isMapped = plan.each !== undefined
   if (!isMapped) return { items: [await boundary.resolve(call, sourceOf(scope, plan))] }
-  const { value: list, labels } = await listOf(scope, plan)
+  const { value: list, labels } = await mappedList(scope, plan)
   const resolve = async (value: unknown, index: number): Promise<Item> => {
     const item = { value, labels: labels && treeAt(labels, [index]) }
     const itemValues = { item, index: { value: index, labels: labels && { label: labels.label } } }
@@ -170,23 +172,23 @@ export async function resolveItems(
   return { items: await Promise.all(list.map(resolve)), each: labels }
 }
 
-/** Returns logged arguments with the bytes that were taken out of them. */
+/** Returns logged arguments with the bytes that references replaced in the log. */
 export async function withBytes(
   { session, assets }: Pick<RunScope, 'session' | 'assets'>,
   { id }: Pick<CallPlan, 'id'>,
   logged: Record<string, unknown>,
 ): Promise<Record<string, unknown>> {
-  const own = new Set(ownAssets(session, id).map(({ ref }) => ref))
-  // Approved arguments have the values of variables, which may be nested to any depth.
-  return own.size === 0 ? logged : restoreBytes(logged, own, assets)
+  const refs = new Set(ownAssets(session, id).map(({ ref }) => ref))
+  // Approved arguments contain the values of variables, which may be nested to any depth.
+  return refs.size === 0 ? logged : restoreBytes(logged, refs, assets)
 }
 
-/** Returns the assets that a call has saved. Before it has run, they were made from its arguments. */
+/** Returns the assets that a call has created: from its arguments, and while it ran. */
 export function ownAssets({ state }: Session, callId: string): readonly { ref: string }[] {
   return state.assets.filter(({ toolCallId }) => toolCallId === callId)
 }
 
-/** Returns the items with the arguments that a person approved. Items that had no arguments at that time are null. */
+/** Returns the items with the arguments that a person approved. An item that had no arguments then gets an error. */
 export async function approvedItems(
   scope: RunScope,
   plan: CallPlan,
@@ -203,7 +205,8 @@ export async function approvedItems(
   return { items: await Promise.all(items) }
 }
 
-async function listOf(
+/** Returns the value of `_each`. */
+async function mappedList(
   scope: RunScope,
   plan: CallPlan,
 ): Promise<Found & { value: readonly unknown[] }> {

@@ -8,11 +8,11 @@ import { writeLabelTree } from '../../core/labels/label-tree.ts'
 import { itemCallId } from '../../core/refs/item-call.ts'
 import type { CallOutcome } from '../../policies/policy.ts'
 import type { RunScope } from '../run-scope.ts'
-import { type ActiveCall, adjusted, type Item } from './active-call.ts'
+import { type ActiveCall, applyAfter, type Item } from './active-call.ts'
 import { executeCall } from './execute-call.ts'
 
 /**
- * Runs a mapped call. Each item is started and logged by itself, so that after a crash the call continues with the
+ * Runs a mapped call. Each item is started and logged separately, so that after a crash the call continues with the
  * remaining items. Its value is the list of results in the order of the items. A failed item is `{ index, error }`.
  */
 export async function runMapped(
@@ -28,17 +28,18 @@ export async function runMapped(
   }
   const results = await Promise.all(
     items.map(async (item, index) => {
-      const known = state.items?.[index]
-      if (known?.done) return placed(known, index)
-      const outcome = await outcomeOf(scope, plan, call, { item, index, state })
-      const logged = await adjusted(scope, call, outcome, index)
-      return placed(await logItem(scope, plan, index, logged), index)
+      const logged = state.items?.[index]
+      if (logged?.done) return resultOf(logged, index)
+      const outcome = await runItem(scope, plan, call, { item, index, state })
+      const adjusted = await applyAfter(scope, call, outcome, index)
+      return resultOf(await logItem(scope, plan, index, adjusted), index)
     }),
   )
   return { events: [], value: results }
 }
 
-function placed({ value, error }: Partial<ItemState>, index: number): unknown {
+/** Returns the entry for an item in the list of results. */
+function resultOf({ value, error }: Partial<ItemState>, index: number): unknown {
   return error ? { index, error } : (value ?? null)
 }
 
@@ -59,8 +60,7 @@ async function logItem(
   return end
 }
 
-/** Runs one item. */
-async function outcomeOf(
+async function runItem(
   scope: RunScope,
   plan: CallPlan,
   call: ActiveCall,
@@ -93,7 +93,7 @@ async function outcomeOf(
   }
 }
 
-/** Returns the error for an execution that started, but whose outcome is unknown because its process died. */
+/** Returns the error for an execution whose outcome is unknown, because its process ended. */
 export function interrupted({ name, tool }: CallPlan): CallError {
   const hint = tool ? '' : ' (the tool no longer exists)'
   return {

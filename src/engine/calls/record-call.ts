@@ -21,8 +21,8 @@ import type { RunScope } from '../run-scope.ts'
 import type { CallEnd, CallGraph } from './call-graph.ts'
 import { writeOfEdit } from './edited-place.ts'
 
-/** Maximum length, in characters of JSON, up to which a result repeats a value that was written to the board. */
-const SHOWN_CHARS = 1000
+/** Maximum length of a value on the board that its result repeats in full, in characters of JSON. */
+const MAX_REPEATED_CHARS = 1000
 
 /** A call with its outcome. */
 export interface CallResult {
@@ -37,8 +37,8 @@ export interface CallResult {
 }
 
 /**
- * Logs the outcomes of calls, in their order. One append per call has its assets, its writes to the board and its
- * result.
+ * Logs the outcomes of calls, in their order. Each call has one append, with its assets, its writes to the board and
+ * its result.
  *
  * @param ended Called when the outcome of a call is logged.
  */
@@ -48,7 +48,7 @@ export async function recordCalls(
   ended: (plan: CallPlan, end: CallEnd) => void,
 ): Promise<void> {
   const ready = await scope.during(() =>
-    Promise.all(results.map((result) => shortened(result, scope))),
+    Promise.all(results.map((result) => prepared(result, scope))),
   )
   const appending: Promise<void>[] = []
   for (const result of ready) {
@@ -106,8 +106,8 @@ async function appendOutcome(scope: RunScope, ended: CallResult): Promise<CallEn
     const payload = dataMessage(plan, { target, ...write })
     return { type: 'NEW_MESSAGE' as const, payload, ...dataLabel }
   })
-  const kept = given ? { given } : {}
-  const result = { type: 'NEW_MESSAGE' as const, payload: message, ...label, ...kept }
+  const givenLabel = given ? { given } : {}
+  const result = { type: 'NEW_MESSAGE' as const, payload: message, ...label, ...givenLabel }
   const events = [...outcome.events, ...writes, result]
   await scope.append({ events })
   const notified = scope.stream({
@@ -142,8 +142,8 @@ function checkNotInAsset({ session }: RunScope, { path, ...place }: DataPlace): 
 }
 
 /**
- * Returns where a result is written. A value goes to the first alternative and an error to the second, unless the
- * tool chose.
+ * Returns where a result is written. Unless the tool has chosen an alternative of `_outputPath`, a value goes to the
+ * first one and an error to the second one.
  */
 function targetsOf({ plan, outcome }: CallResult): readonly OutputTarget[] {
   return plan.outputs[outcome.chosen ?? (outcome.error ? 1 : 0)] ?? []
@@ -169,16 +169,16 @@ function writeOfResult(ended: CallResult, { session }: RunScope): Write {
   const { value, error, labels } = outcome
   if (error) return { targets, data: error, method: 'set' }
   const { outputMethod: method, edit } = plan
-  const own = labels && labelsOfEdit(labels, value)
+  const editLabels = labels && labelsOfEdit(labels, value)
   if (edit?.place) {
     const { place, data } = writeOfEdit(session.board, edit.place, { edited, value })
-    return { targets: [place], data: withoutPreview(data), method, labels: own }
+    return { targets: [place], data: withoutPreview(data), method, labels: editLabels }
   }
   if (!isEditedValue(plan, value)) return { targets, data: withoutPreview(value), method }
-  return { targets, data: withoutPreview(value.value), method, labels: own }
+  return { targets, data: withoutPreview(value.value), method, labels: editLabels }
 }
 
-/** Returns the labels of what an edit writes: of the new value, or of the reference of the new version. */
+/** Returns the labels of what an edit writes: the new value, or a reference to the new version. */
 function labelsOfEdit(labels: LabelTree, result: unknown): LabelTree {
   const isValue = 'value' in Object(result)
   return isValue ? treeAt(labels, ['value']) : { label: wholeOf(labels) }
@@ -209,7 +209,7 @@ function withoutPreview(value: unknown): unknown {
 }
 
 /** Offloads a result that is too large for a prompt, and computes what the model sees instead. */
-async function shortened(result: CallResult, scope: RunScope): Promise<CallResult> {
+async function prepared(result: CallResult, scope: RunScope): Promise<CallResult> {
   const { plan, outcome } = result
   if (outcome.error) return result
   try {
@@ -232,8 +232,7 @@ async function shortened(result: CallResult, scope: RunScope): Promise<CallResul
 }
 
 /**
- * Whether the value may be replaced by a reference. On the board, values that are merged or have a schema must stay
- * whole.
+ * Whether the value may be replaced by a reference. On the board, a value that is merged or has a schema must not be.
  */
 function mayOffload(result: CallResult, { session }: RunScope): boolean {
   const { plan, outcome } = result
@@ -251,10 +250,10 @@ function mayOffload(result: CallResult, { session }: RunScope): boolean {
 function modelOutputOf(plan: CallPlan, value: unknown): JsonValue | undefined {
   const { tool, each } = plan
   if (!tool?.toModelOutput) return undefined
-  const show = (one: unknown): JsonValue => {
-    const isFailure = each !== undefined && isPlainObject(one) && one.error !== undefined
-    if (isFailure || isOffloaded(one)) return one as JsonValue
-    const shown = jsonValue(tool.toModelOutput?.(one as JsonValue))
+  const show = (result: unknown): JsonValue => {
+    const isFailure = each !== undefined && isPlainObject(result) && result.error !== undefined
+    if (isFailure || isOffloaded(result)) return result as JsonValue
+    const shown = jsonValue(tool.toModelOutput?.(result as JsonValue))
     return (isTooLong(shown, tool.maxResultChars) ? previewOf(shown) : shown) as JsonValue
   }
   try {
@@ -280,7 +279,9 @@ function resultOf(
     ...(targets.length > 0 ? { written_to } : {}),
     ...(changed === undefined
       ? {}
-      : { changed_arguments: isShort(changed) ? changed : previewOf(changed) }),
+      : {
+          changed_arguments: isShort(changed) ? changed : previewOf(changed),
+        }),
   }
   if (outcome.error) {
     const { code, message } = outcome.error
@@ -292,23 +293,23 @@ function resultOf(
   if (result.plan.edit?.place || isEditedValue(result.plan, value))
     return resultMessage(result, { ...mark, ...withoutValue(value) }, mark)
   const shown = model_output === undefined ? mark : { ...mark, model_output }
-  return resultMessage(result, targets.length > 0 ? { ...mark, ...inShort(value) } : value, shown)
+  return resultMessage(result, targets.length > 0 ? { ...mark, ...shortForm(value) } : value, shown)
 }
 
-/** Whether a result has the new version of a value, which becomes data: `{ value, changes, diff }`. */
+/** Whether a result contains a new value for the board, as `edit_asset` returns it: `{ value, changes, diff }`. */
 function isEditedValue({ tool, outputs }: CallPlan, value: unknown): value is { value: unknown } {
   const isWritten = tool !== null && isEditTool(tool) && outputs.length > 0
   return isWritten && isPlainObject(value) && 'value' in value
 }
 
-/** The model sees the diff of an edit, and not the value. */
+/** Returns the result of an edit as the model sees it: the diff, without the value. */
 function withoutValue(edited: unknown): object {
   const { value: _, ...shown } = Object(edited)
   return shown
 }
 
 /** Returns how a result repeats a value that was written to the board: the value if it is short, else a preview. */
-function inShort(
+function shortForm(
   value: unknown,
 ): { value: unknown } | { assetRef?: string; offloaded?: true; preview: unknown } {
   if (isOffloaded(value)) {
@@ -319,7 +320,7 @@ function inShort(
 }
 
 function isShort(value: unknown): boolean {
-  return jsonLength(value, SHOWN_CHARS) <= SHOWN_CHARS
+  return jsonLength(value, MAX_REPEATED_CHARS) <= MAX_REPEATED_CHARS
 }
 
 function resultMessage(
@@ -363,9 +364,9 @@ export class EndedCalls {
   }
 
   add(result: CallResult): void {
-    const place = this.#placeOf(result)
-    const at = this.#ended.findLastIndex((one) => this.#placeOf(one) < place)
-    this.#ended.splice(at + 1, 0, result)
+    const index = this.#indexOf(result)
+    const before = this.#ended.findLastIndex((ended) => this.#indexOf(ended) < index)
+    this.#ended.splice(before + 1, 0, result)
   }
 
   has(id: string): boolean {
@@ -379,7 +380,7 @@ export class EndedCalls {
     return results
   }
 
-  #placeOf({ plan }: CallResult): number {
+  #indexOf({ plan }: CallResult): number {
     return this.#order.get(plan.id) ?? 0
   }
 }

@@ -75,7 +75,7 @@ export async function refineOutput<Output>(
   return { problem: issueProblems(issues).join('; ') }
 }
 
-/** Yields the JSON in an answer: all of it as one value, or else what is in code fences, then what is between words. */
+/** Yields the JSON values in an answer, in groups: the whole answer; or else those in code fences, then those between words. */
 function* jsonIn(text: string): Generator<JsonValue[]> {
   const whole = parsed(text)
   if (whole !== undefined) return yield [whole]
@@ -88,7 +88,7 @@ function betweenWords(text: string): JsonValue[] {
   const values: JsonValue[] = []
   let end = 0
   for (const { index } of [...text.matchAll(/[{[]/g)].slice(0, MAX_BRACKETS)) {
-    // What is inside another value is no answer of its own.
+    // Skip values inside a value that was tried already.
     if (index < end) continue
     const part = closedFrom(text, index) ?? ''
     const value = parsed(part)
@@ -114,13 +114,13 @@ function closedFrom(text: string, start: number): string | null {
   let depth = 0
   let isText = false
   for (let i = start; i < text.length; i++) {
-    const letter = text[i] as string
+    const char = text[i] as string
     if (isText) {
-      if (letter === '\\') i++
-      else if (letter === '"') isText = false
-    } else if (letter === '"') isText = true
-    else if (letter === '{' || letter === '[') depth++
-    else if ((letter === '}' || letter === ']') && --depth === 0) return text.slice(start, i + 1)
+      if (char === '\\') i++
+      else if (char === '"') isText = false
+    } else if (char === '"') isText = true
+    else if (char === '{' || char === '[') depth++
+    else if ((char === '}' || char === ']') && --depth === 0) return text.slice(start, i + 1)
   }
   return null
 }
@@ -137,8 +137,8 @@ function noSchema(why: string): ByrefError {
 }
 
 /**
- * Returns the schema of the result that messages request: the `output` of the last input message that has one. Such a
- * message describes a task by what goes in (`schema`) and what comes out. Null if there is none.
+ * Returns the schema of the result that messages request: the `output` of the last `input` data message that has one.
+ * Null if there is none.
  */
 export function inputOutput(messages: readonly Message[]): JsonObject | null {
   for (const { content_type, content } of messages.toReversed()) {

@@ -37,7 +37,7 @@ export async function runOutput(
   return refined.value
 }
 
-/** Returns the text of a run's last answer, if that has no calls. Otherwise, the text is empty. */
+/** Returns the text of a run's last answer. Empty if that answer has calls, or the run was cancelled. */
 export function lastText(
   { messages }: Pick<ConversationState, 'messages'>,
   { steps, reason }: RunState,
@@ -62,7 +62,7 @@ export function outputComplaint(problem: string): string {
   return `That answer does not match the schema: ${problem}. Send the complete answer again, as JSON only.`
 }
 
-/** Returns such a text as a message of the system. */
+/** Returns a text for the model as a message of the system. */
 export function outputNotice(text: string): Message {
   return {
     id: newId(),

@@ -27,12 +27,11 @@ import {
   type ResponseListener,
   ResponseReader,
 } from './read-response.ts'
-import { hiddenTools, type StepPrompts, withChosen } from './step-prompts.ts'
+import { hiddenTools, type StepPrompts, withChosenTool } from './step-prompts.ts'
 
 /**
- * Runs one step: makes the prompt, asks the model, logs its answer, and runs its calls, which start while the
- * answer still streams. If the answer is interrupted after one of its calls was logged, the part that was received
- * is kept.
+ * Runs one step: makes the prompt, asks the model, logs its answer, and runs its calls. Calls start while the answer
+ * still streams. If the answer is interrupted after one of its calls was logged, the part that was received is kept.
  *
  * @param messageId The id of the step, whose start is in the log.
  */
@@ -41,11 +40,11 @@ export async function askModel(
   messageId: string,
   prompts: StepPrompts,
 ): Promise<void> {
-  const prepared = run.settings.prepareStep ? await prepareStep(run, messageId) : unchanged(run)
+  const prepared = run.settings.prepareStep ? await prepareStep(run, messageId) : defaultStep(run)
   const { scope, capabilities } = prepared
   const { settings, signal } = scope
   const options = optionsOf(prepared)
-  const tools = withChosen(prepared.tools, options, settings)
+  const tools = withChosenTool(prepared.tools, options, settings)
   const { model, retry, limits } = settings
   const prompt = await promptOf(scope, prompts, capabilities)
   const answer = new Answer(scope, messageId)
@@ -63,11 +62,11 @@ export async function askModel(
       }),
     )
   try {
-    const response = await around(scope, messageId, async () => {
-      // The context window may be unknown, and tokens may be counted too low. Each compaction makes the prompt shorter.
-      for (let sent = prompt; ; sent = await promptOf(scope, prompts, capabilities)) {
+    const response = await withPolicies(scope, messageId, async () => {
+      // The context window may be unknown, and the token count too low. Each compaction makes the prompt shorter.
+      for (let current = prompt; ; current = await promptOf(scope, prompts, capabilities)) {
         try {
-          await call(sent)
+          await call(current)
           break
         } catch (error) {
           if (!isPromptTooLong(error) || answer.reader.response.parts.length > 0) throw error
@@ -93,15 +92,15 @@ export async function askModel(
   await answer.calls?.settled()
 }
 
-/** The step as the agent's own settings have it. */
-function unchanged(scope: RunScope): PreparedStep {
+/** Returns a step with the agent's own settings. */
+function defaultStep(scope: RunScope): PreparedStep {
   const { settings, session } = scope
   const tools = describeTools(settings.tools, hiddenTools(settings, session.state))
   return { scope, settings: {}, tools }
 }
 
 /** Asks the model, inside the `aroundStep` of the agent's policies. */
-function around(
+function withPolicies(
   scope: RunScope,
   messageId: string,
   perform: () => Promise<ModelResponse>,
@@ -113,8 +112,8 @@ function around(
 }
 
 /**
- * Makes the prompt of the step. If files that it showed are gone, it is compacted first. Files that cannot be read
- * are logged.
+ * Makes the prompt of the step. If files that earlier prompts showed are gone, compacts it first. Logs an error for
+ * each file that cannot be read.
  */
 async function promptOf(
   scope: RunScope,
@@ -141,7 +140,7 @@ function unreadEvents(unread: ReadonlyMap<string, unknown>): ConversationEvent[]
 }
 
 /**
- * Compacts the prompt: logs how the conversation so far is shown from now on. Returns whether there was anything to
+ * Compacts the prompt: logs how prompts show the conversation so far from now on. False if there was nothing to
  * compact.
  */
 export async function compactPrompt(
@@ -160,13 +159,13 @@ export async function compactPrompt(
 /** Returns the options of the model call, without prompt and tools. */
 function optionsOf({
   scope,
-  settings: ofStep,
+  settings: stepSettings,
   tools,
 }: PreparedStep): Omit<ModelCallOptions, 'prompt'> {
   const { session, settings } = scope
-  const { settings: ofRun, output } = openRun(session.state)?.ask ?? {}
-  const all = { ...settings.modelSettings, ...(ofRun as ModelSettings), ...ofStep }
-  const options = callSettings(all, { hasTools: tools.length > 0 })
+  const { settings: runSettings, output } = openRun(session.state)?.ask ?? {}
+  const merged = { ...settings.modelSettings, ...(runSettings as ModelSettings), ...stepSettings }
+  const options = callSettings(merged, { hasTools: tools.length > 0 })
   return output ? { ...options, ...jsonAnswer(output, options) } : options
 }
 
@@ -178,15 +177,15 @@ class Answer implements ResponseListener {
   readonly #scope: RunScope
   readonly #messageId: string
   #accepting: Promise<void> | null = null
-  #isSpeaking = false
+  #hasText = false
   #isReasoning = false
-  /** Calls of `call_tool`: which tool they call is known when their arguments are complete. */
+  /** The ids of `call_tool` calls. The tool that they call is unknown until their arguments are complete. */
   readonly #unnamed = new Set<string>()
 
   constructor(scope: RunScope, messageId: string) {
     this.#scope = scope
     this.#messageId = messageId
-    this.reader = new ResponseReader((id) => freshCallId(scope.session.callIds, id), this)
+    this.reader = new ResponseReader((id) => uniqueCallId(scope.session.callIds, id), this)
   }
 
   /** Resolves to the runner of the calls, when all calls so far are logged; null if there are none. */
@@ -197,20 +196,21 @@ class Answer implements ResponseListener {
 
   text(delta: string): void | Promise<void> {
     const messageId = this.#messageId
-    if (!this.#isSpeaking) this.#begin({ type: 'TEXT_MESSAGE_START', messageId, role: 'assistant' })
-    this.#isSpeaking = true
+    if (!this.#hasText)
+      this.#streamSoon({ type: 'TEXT_MESSAGE_START', messageId, role: 'assistant' })
+    this.#hasText = true
     return this.#scope.stream({ type: 'TEXT_MESSAGE_CONTENT', messageId, delta })
   }
 
   textEnd(): void | Promise<void> {
-    if (!this.#isSpeaking) return
+    if (!this.#hasText) return
     return this.#scope.stream({ type: 'TEXT_MESSAGE_END', messageId: this.#messageId })
   }
 
   reasoning(delta: string): void | Promise<void> {
     const messageId = this.#messageId
     if (!this.#isReasoning)
-      this.#begin({ type: 'REASONING_MESSAGE_START', messageId, role: 'reasoning' })
+      this.#streamSoon({ type: 'REASONING_MESSAGE_START', messageId, role: 'reasoning' })
     this.#isReasoning = true
     return this.#scope.stream({ type: 'REASONING_MESSAGE_CONTENT', messageId, delta })
   }
@@ -234,16 +234,16 @@ class Answer implements ResponseListener {
   /** Accepts calls in the order of the answer, without blocking the stream. */
   call(call: ModelCall): void {
     const before = this.#accepting
-    const signed = this.reader.takeSigned()
-    const accept = () => this.#accept(call, signed)
+    const reasoning = this.reader.takeSigned()
+    const accept = () => this.#accept(call, reasoning)
     this.#accepting = before ? before.then(accept) : accept()
     this.#accepting.catch(() => {})
   }
 
-  async #accept(made: ModelCall, reasoning: readonly KeptReasoning[]): Promise<void> {
+  async #accept(modelCall: ModelCall, reasoning: readonly KeptReasoning[]): Promise<void> {
     const scope = this.#scope
     const messageId = this.#messageId
-    const call = this.#isCallTool(made.name) ? unwrapCallTool(made) : made
+    const call = this.#isCallTool(modelCall.name) ? unwrapCallTool(modelCall) : modelCall
     if (this.#unnamed.delete(call.id)) {
       await this.#announce(call.id, call.name)
       const delta = JSON.stringify(call.arguments)
@@ -257,8 +257,7 @@ class Answer implements ResponseListener {
   }
 
   /**
-   * Whether this is `call_tool`. A conversation that started with many tools may continue with fewer, and its model may
-   * still use it.
+   * Whether this is `call_tool`. A model may still use it after the agent's tools have become too few for a search.
    */
   #isCallTool(name: string): boolean {
     const { tools, deferred } = this.#scope.settings
@@ -275,29 +274,29 @@ class Answer implements ResponseListener {
     })
   }
 
-  /** Streams an event. The answer does not wait for its handlers. */
-  #begin(event: ConversationEvent): void {
+  /** Streams an event, without waiting for its handlers. */
+  #streamSoon(event: ConversationEvent): void {
     inBackground('Telling handlers of an answer', this.#scope.stream(event))
   }
 }
 
-/** Returns the provider's call id, or a new one if the conversation has had a call with that id. */
-function freshCallId(used: ReadonlySet<string>, id: string): string {
+/** Returns the provider's call id, or a new one if the conversation already has a call with that id. */
+function uniqueCallId(used: ReadonlySet<string>, id: string): string {
   return id === '' || used.has(id) ? `call_${newId()}` : id
 }
 
 /**
  * Replaces base64 and data URLs in a call's arguments with references, so that neither the log nor later prompts
- * contain them. The tool still gets the original arguments. `save_asset` gets the reference if its whole data became an
- * asset.
+ * contain them. The tool still gets the original arguments. Only `save_asset` gets the reference, if its whole data
+ * became an asset.
  */
 async function extractArguments(
   { problem, ...call }: ModelCall,
   assets: () => Assets,
-): Promise<Pick<AcceptedCall, 'call' | 'given' | 'problem' | 'events'>> {
+): Promise<Pick<AcceptedCall, 'call' | 'originalArguments' | 'problem' | 'events'>> {
   const events: ConversationEvent[] = []
   try {
-    // The log rejects values that are nested very deep, and the run would fail.
+    // The log would reject values that are nested very deeply, and the run would fail.
     checkDepth(call.arguments)
     if (!mayHoldAssets(call.arguments)) return { call, problem, events }
     const onEvent = (event: ConversationEvent) => {
@@ -309,7 +308,8 @@ async function extractArguments(
     if (call.name === 'save_asset' && typeof extracted.assetRef === 'string') {
       return { call: { ...call, arguments: { ref: extracted.assetRef } }, problem, events }
     }
-    return { call: { ...call, arguments: logged }, given: call.arguments, problem, events }
+    const originalArguments = call.arguments
+    return { call: { ...call, arguments: logged }, originalArguments, problem, events }
   } catch (error) {
     return { call: { ...call, arguments: {} }, problem: errorMessage(error), events }
   }

@@ -44,7 +44,7 @@ export function commandStep(
 /**
  * Adds the call to a command's metadata, so that its result is linked to the message. Other messages are unchanged.
  */
-export function announced(message: Message, plugins: Plugins): Message {
+export function withCommandCall(message: Message, plugins: Plugins): Message {
   if (!isCommand(message) || message.metadata.tool_calls !== undefined) return message
   const tool_calls = [callOf(message, plugins)]
   return { ...message, metadata: { ...message.metadata, tool_calls } }
@@ -84,7 +84,7 @@ function responseOf(result: Message | undefined): unknown {
   return error ? { error } : result.content
 }
 
-/** The reply to a command: sender and receiver swapped, without `param`. */
+/** Returns the reply to a command: sender and receiver are swapped, and `param` is left out. */
 function replyTo({ sender, receiver, content }: CommandMessage, response: unknown): Message {
   const { param: _, ...rest } = content
   return {

@@ -23,11 +23,11 @@ import type { AgentSettings } from '../run-settings.ts'
 import { boardOf } from '../session-values.ts'
 import type { ChangedSettings } from './prepare-step.ts'
 import type { SettingsSnapshot } from './settings-snapshot.ts'
-import { laterTools, StepPrompts, withChosen } from './step-prompts.ts'
+import { laterTools, StepPrompts, withChosenTool } from './step-prompts.ts'
 
 const { createHash } = nodeBuiltin('node:crypto')
 
-/** What the request of a step is derived from. */
+/** The sources that a step's request is derived from. */
 export interface DebugSource {
   log: ConversationLog
   assets: Assets
@@ -38,8 +38,8 @@ export interface DebugSource {
 /**
  * Returns the debug data of a message: the data that was appended with it, or, for the answer of a step, its
  * request and response. The prompt in the request is derived from the log as it was at that time, with digests in
- * place of bytes. If the appended data has a request, that one is returned. Null if there is none, or if the message was
- * deleted.
+ * place of bytes. If the appended data has a request, that one is returned. Null if there is no debug data, or if the
+ * message was deleted.
  */
 export async function deriveDebug(
   { log, assets, namespace, settings }: DebugSource,
@@ -47,26 +47,26 @@ export async function deriveDebug(
   messageId: string,
 ): Promise<unknown> {
   if ((await log.deleted(conversation)).includes(messageId)) return null
-  const noted = await log.debug(conversation, messageId)
-  if (isPlainObject(noted) && isPlainObject(noted.request)) return noted
+  const logged = await log.debug(conversation, messageId)
+  if (isPlainObject(logged) && isPlainObject(logged.request)) return logged
   const found = await findStep(log, conversation, messageId)
-  if (!found) return noted
-  const { changed, ...given }: { changed?: ChangedSettings } = Object(noted)
+  if (!found) return logged
+  const { changed, ...metadata }: { changed?: ChangedSettings } = Object(logged)
   const { before, answer, step, labels } = found
   const { settings: name, ask } = openRun(before) ?? {}
   const used = (name ? await log.debug(conversation, name) : null) as SettingsSnapshot | null
-  const { instructions, tools: all, later, ...rest } = used ?? { ...settings, tools: [] }
+  const { instructions, later, ...agent } = used ?? { ...settings, tools: [] }
   const deferred = used?.deferred
-  const { model = rest.model, activeTools } = changed ?? {}
+  const { model = agent.model, activeTools } = changed ?? {}
   const hidden = laterTools({ later: new Set(later) }, before)
-  const listed = all.filter(
+  const listed = agent.tools.filter(
     ({ name }) => !hidden?.has(name) && (activeTools?.includes(name) ?? true),
   )
   // A tool that is found by search is not in the settings. The step may have named it.
   const named = activeTools?.filter((id) => settings.deferred.has(id)) ?? []
   const shown = [...listed, ...named.map((id) => describeTool(settings.tools.get(id) as Tool))]
   const callOptions = { ...used?.settings, ...ask?.settings, ...changed?.settings } as ModelSettings
-  const tools = withChosen(shown, callOptions, settings)
+  const tools = withChosenTool(shown, callOptions, settings)
   const trust = trustOf(openRun(before)?.trust, settings)
   const prompts = new StepPrompts({ ...settings, instructions, trust }, { assets, namespace })
   const board = boardOf(before.messages)
@@ -76,17 +76,17 @@ export async function deriveDebug(
   const { content: text } = answer
   const { calls, reasoning } = readMetadata(answer)
   const { usage, finishReason } = step
-  const asked = {
+  const runOptions = {
     ...(Object.keys(callOptions).length > 0 ? { settings: redact(callOptions) } : {}),
     ...(ask?.output ? { output: ask.output } : {}),
   }
   return {
-    request: debugValue({ model: { provider, modelId }, ...asked, prompt, tools, deferred }),
-    response: { text, calls, reasoning, usage, finishReason, ...given },
+    request: debugValue({ model: { provider, modelId }, ...runOptions, prompt, tools, deferred }),
+    response: { text, calls, reasoning, usage, finishReason, ...metadata },
   }
 }
 
-/** Returns the trust settings of the run, which may differ from the agent's present ones. */
+/** Returns the trust settings of the run, which may differ from the agent's current ones. */
 function trustOf(
   mode: RunState['trust'],
   { trust }: Pick<AgentSettings, 'trust'>,

@@ -37,8 +37,8 @@ export async function logAnswer(
     const { step, stepName } = openStep(state, messageId)
     const calls = step ? loggedCalls(state, step) : []
     const attribution = openRun(state)?.attribution
-    const made = { calls, attachments, attribution }
-    const payload = assistantMessage(messageId, { ...response, text }, made)
+    const answer = { ...response, text }
+    const payload = assistantMessage(messageId, answer, { calls, attachments, attribution })
     return {
       events: [
         ...events,
@@ -50,9 +50,9 @@ export async function logAnswer(
   })
 }
 
-const UNCOUNTED = { inputTokens: null, outputTokens: null }
+const NO_USAGE = { inputTokens: null, outputTokens: null }
 
-/** Logs the part of an interrupted answer that was received, because some of its calls are logged. */
+/** Logs the part of an interrupted answer that was received. Its calls are in the log already. */
 export async function logBrokenAnswer(scope: RunScope, messageId: string): Promise<void> {
   const { runId } = scope
   await scope.append((state) => {
@@ -60,14 +60,14 @@ export async function logBrokenAnswer(scope: RunScope, messageId: string): Promi
     // Another append in the same batch may have ended the run.
     if (!run) throw new RunLostError()
     const { stepName } = openStep(state, messageId)
-    const step = { stepName, runId, messageId, usage: UNCOUNTED, finishReason: 'error' }
+    const step = { stepName, runId, messageId, usage: NO_USAGE, finishReason: 'error' }
     return {
       events: [...unfinishedMessage(state, run), { type: 'STEP_FINISHED', ...step }],
     }
   })
 }
 
-/** Returns assets that label what is saved with the label of everything the model has seen. */
+/** Returns assets that label each saved value with the label of everything that the model has seen. */
 export function modelAssets({ assets, session: { labels } }: RunScope, messageId: string): Assets {
   if (!labels) return assets
   return assets.scoped({ label: () => writeLabel(labels.context(messageId)) })
@@ -105,7 +105,7 @@ export async function saveModelFiles(
 type SavedFile = { type: 'file' } & (Attachment | { assetRef?: undefined })
 type SavedText = string | { assetRef?: string; assetError?: { message: string } }
 
-/** Returns the text, or the reference that replaces a text which is only a data URL. */
+/** Returns the text. If the whole text was a data URL, returns the reference that replaced it. */
 function textOf(saved: SavedText): string {
   if (typeof saved === 'string') return saved
   const { assetRef, assetError } = saved
@@ -116,13 +116,13 @@ function textOf(saved: SavedText): string {
 export function assistantMessage(
   id: string,
   { text, reasoning, parts = [], usage }: ModelResponse,
-  made: {
+  logged: {
     calls: readonly ToolCall[]
     attachments: readonly Attachment[]
     attribution: string | undefined
   },
 ): Message {
-  const { calls, attachments, attribution } = made
+  const { calls, attachments, attribution } = logged
   const order = parts.filter((part) => part.type !== 'text' || part.length > 0)
   const { inputTokens, outputTokens } = usage
   const counted = inputTokens !== null || outputTokens !== null
@@ -131,20 +131,20 @@ export function assistantMessage(
     ...(calls.length > 0 ? { tool_calls: [...calls] } : {}),
     ...(attachments.length > 0 ? { attachments: [...attachments] } : {}),
     ...(reasoning.length > 0 ? { reasoning } : {}),
-    ...(isUsual(order) ? {} : { answer_parts: order }),
+    ...(hasUsualOrder(order) ? {} : { answer_parts: order }),
     ...(counted ? { footer_items: [footerOf(usage)] } : {}),
     has_debug_data: true,
   })
 }
 
-/** Whether the parts of an answer are its reasoning, then a text without metadata, then calls. */
-function isUsual(parts: readonly AnswerPart[]): boolean {
+/** Whether an answer has the usual order: reasoning, then one text without metadata, then calls. */
+function hasUsualOrder(parts: readonly AnswerPart[]): boolean {
   const kinds = parts.map(({ type }) => type).join(' ')
   const hasMetadata = parts.some((part) => part.type === 'text' && part.provider_metadata)
   return !hasMetadata && /^(reasoning ?)*(text ?)?(call ?)*$/.test(kinds)
 }
 
-/** `1200 tokens in (1000 cached), 45 out, $0.0021`. */
+/** Formats usage as `1200 tokens in (1000 cached), 45 out, $0.0021`. */
 function footerOf({ inputTokens, outputTokens, cachedInputTokens, cost }: TokenUsage): string {
   const cached = cachedInputTokens ? ` (${cachedInputTokens} cached)` : ''
   const price = cost === undefined ? '' : `, $${cost < 0.1 ? cost.toPrecision(2) : cost.toFixed(2)}`
@@ -152,8 +152,8 @@ function footerOf({ inputTokens, outputTokens, cachedInputTokens, cost }: TokenU
 }
 
 /**
- * Returns the message of an interrupted answer, with the text and the calls that were received; empty if there are
- * none.
+ * Returns the message of an interrupted answer, with the text and the calls that were received. Empty if nothing was
+ * received, or the last answer is complete.
  */
 export function unfinishedMessage(state: ConversationState, run: RunState): ConversationEvent[] {
   const step = run.steps.at(-1)
@@ -162,19 +162,19 @@ export function unfinishedMessage(state: ConversationState, run: RunState): Conv
   const calls = loggedCalls(state, step)
   if (text === '' && calls.length === 0) return []
   const { attribution } = run
-  const thoughts = calls.map(({ id }) => state.calls[id]?.reasoning ?? [])
-  // Reasoning, a text, and then a call: the text is not known to be anywhere else.
-  const order = thoughts.flatMap(({ length }, i): AnswerPart[] => [
+  const reasoningOfCalls = calls.map(({ id }) => state.calls[id]?.reasoning ?? [])
+  // The log does not say where the text was, so it is put before the first call.
+  const order = reasoningOfCalls.flatMap(({ length }, i): AnswerPart[] => [
     ...Array<AnswerPart>(length).fill({ type: 'reasoning' }),
     ...(i === 0 && text !== '' ? [{ type: 'text' as const, length: text.length }] : []),
     { type: 'call' },
   ])
-  const reasoning = thoughts.flat()
+  const reasoning = reasoningOfCalls.flat()
   const payload = newMessage(step.messageId, text, {
     ...(attribution === undefined ? {} : { attribution }),
     ...(calls.length > 0 ? { tool_calls: calls } : {}),
     ...(reasoning.length > 0 ? { reasoning } : {}),
-    ...(isUsual(order) ? {} : { answer_parts: order }),
+    ...(hasUsualOrder(order) ? {} : { answer_parts: order }),
     incomplete: true,
     footer_items: ['interrupted'],
   })

@@ -47,15 +47,15 @@ export interface PreparedStep {
  */
 export async function prepareStep(scope: RunScope, messageId: string): Promise<PreparedStep> {
   const { settings, session } = scope
-  const given = (await ofApp(scope, messageId)) ?? {}
-  const { model = settings.model, activeTools } = given
-  const tools = activeTools ? activeOf(settings.tools, activeTools) : settings.tools
+  const chosen = (await askApp(scope, messageId)) ?? {}
+  const { model = settings.model, activeTools } = chosen
+  const tools = activeTools ? pickTools(settings.tools, activeTools) : settings.tools
   // Tools that are named for the step are shown.
   const hidden = activeTools
     ? laterTools(settings, session.state)
     : hiddenTools(settings, session.state)
-  const stepSettings = modelSettings(given.settings)
-  const capabilities = given.model && (await scope.during(() => knownCapabilities(model)))
+  const stepSettings = modelSettings(chosen.settings)
+  const capabilities = chosen.model && (await scope.during(() => cachedCapabilities(model)))
   if (capabilities) checkPrice(capabilities, settings.limits)
   return {
     scope: { ...scope, settings: { ...settings, model, tools } },
@@ -63,40 +63,40 @@ export async function prepareStep(scope: RunScope, messageId: string): Promise<P
     tools: describeTools(tools, hidden),
     capabilities,
     changed: {
-      ...(given.model && { model: { provider: model.provider, modelId: model.modelId } }),
+      ...(chosen.model && { model: { provider: model.provider, modelId: model.modelId } }),
       ...(activeTools && { activeTools }),
-      ...(given.settings && { settings: stepSettings }),
+      ...(chosen.settings && { settings: stepSettings }),
     },
   }
 }
 
 /** Prompts are built anew when the object changes, so each model has one. */
-const known = new WeakMap<LanguageModel, () => Promise<ModelCapabilities>>()
+const cached = new WeakMap<LanguageModel, () => Promise<ModelCapabilities>>()
 
-function knownCapabilities(model: LanguageModel): Promise<ModelCapabilities> {
-  const capabilities = known.get(model) ?? onceResolved(() => capabilitiesOf(model))
-  known.set(model, capabilities)
+function cachedCapabilities(model: LanguageModel): Promise<ModelCapabilities> {
+  const capabilities = cached.get(model) ?? onceResolved(() => capabilitiesOf(model))
+  cached.set(model, capabilities)
   return capabilities()
 }
 
-async function ofApp(scope: RunScope, messageId: string): Promise<StepSettings | undefined> {
+async function askApp(scope: RunScope, messageId: string): Promise<StepSettings | undefined> {
   const { settings, context } = scope
   const { model } = settings
   const work = workOf(scope)
   const stepNumber = work.run.steps.findIndex((step) => step.messageId === messageId)
   const step = { ...work, messageId, model, stepNumber, context }
-  const given = await scope.during(() => settings.prepareStep?.(step))
-  if (given) checkOptions('prepareStep', given, STEP_SETTINGS)
-  return given
+  const chosen = await scope.during(() => settings.prepareStep?.(step))
+  if (chosen) checkOptions('prepareStep', chosen, STEP_SETTINGS)
+  return chosen
 }
 
-function activeOf(tools: ReadonlyMap<string, Tool>, ids: readonly string[]): Map<string, Tool> {
+function pickTools(tools: ReadonlyMap<string, Tool>, ids: readonly string[]): Map<string, Tool> {
   const unknown = ids.find((id) => !tools.has(id))
   if (unknown !== undefined) {
-    const all = [...tools.keys()].join(', ')
+    const existing = [...tools.keys()].join(', ')
     throw new ByrefError(
       'config_invalid',
-      `Unknown tool "${unknown}" in activeTools of prepareStep. The agent has: ${all}`,
+      `Unknown tool "${unknown}" in activeTools of prepareStep. The agent has: ${existing}`,
     )
   }
   return new Map([...tools].filter(([id]) => ids.includes(id)))

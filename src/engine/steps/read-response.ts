@@ -25,7 +25,7 @@ export interface ModelResponse {
   reasoning: KeptReasoning[]
   calls: ModelCall[]
   files: ModelFile[]
-  /** Its reasoning, texts and calls in the order of the model. */
+  /** Its reasoning, texts and calls in the order in which the model wrote them. */
   parts?: readonly AnswerPart[]
   usage: TokenUsage
   /** The finish reason, as one of the AI SDK's values. */
@@ -47,7 +47,7 @@ export interface ResponseListener {
   call?(call: ModelCall): void | Promise<void>
 }
 
-/** Parts before which held-back text must be emitted. */
+/** Types of parts that end a text. Text that was held back is emitted before them. */
 const ENDS_TEXT: ReadonlySet<ModelStreamPart['type']> = new Set([
   'text-end',
   'tool-input-start',
@@ -73,11 +73,12 @@ export class ResponseReader {
   }
   readonly #callId: (providerId: string) => string
   readonly #listener: ResponseListener
+  /** The ids of calls that are not complete yet, by the provider's id. */
   readonly #ids = new Map<string, string>()
   readonly #used = new Set<string>()
   readonly #reasoning = new Map<string, KeptReasoning>()
   readonly #texts = new Map<string, TextPart>()
-  /** The number of entries of the reasoning that `takeSigned` has seen. */
+  /** The number of reasoning entries that `takeSigned` has looked at. */
   #signed = 0
   #finished = false
   /** The start of an embedded reference whose end has not arrived yet. */
@@ -98,7 +99,7 @@ export class ResponseReader {
     return flushed ? Promise.all([flushed, taken]).then(() => {}) : taken
   }
 
-  /** Returns the signed reasoning that this method has not returned before. */
+  /** Returns the signed reasoning since the last call of this method. */
   takeSigned(): KeptReasoning[] {
     const { reasoning } = this.response
     const fresh = reasoning.slice(this.#signed)
@@ -220,17 +221,17 @@ export class ResponseReader {
     }
     this.response.calls.push(call)
     this.response.parts.push({ type: 'call' })
-    // Another call with this id is a new call.
+    // If the provider uses this id again, that is a new call.
     this.#ids.delete(part.toolCallId)
     return this.#listener.call?.(call)
   }
 
   #idOf(providerId: string): string {
-    const given = typeof providerId === 'string' ? providerId : ''
-    const known = this.#ids.get(given) ?? this.#callId(this.#used.has(given) ? '' : given)
-    this.#ids.set(given, known)
-    this.#used.add(known)
-    return known
+    const text = typeof providerId === 'string' ? providerId : ''
+    const id = this.#ids.get(text) ?? this.#callId(this.#used.has(text) ? '' : text)
+    this.#ids.set(text, id)
+    this.#used.add(id)
+    return id
   }
 
   #note(metadata: Record<string, unknown>): void {
@@ -240,8 +241,8 @@ export class ResponseReader {
 
 /** Whether the provider, such as Anthropic, checks this reasoning by its signature. */
 function isSigned({ provider_metadata }: KeptReasoning): boolean {
-  return Object.values(provider_metadata ?? {}).some((own) => {
-    const { signature, redactedData } = Object(own)
+  return Object.values(provider_metadata ?? {}).some((metadata) => {
+    const { signature, redactedData } = Object(metadata)
     return signature !== undefined || redactedData !== undefined
   })
 }
@@ -262,15 +263,15 @@ function count(tokens: unknown): number | null {
   return typeof tokens === 'number' && Number.isFinite(tokens) ? tokens : null
 }
 
-/** Version 3 of the interface has the bytes themselves, version 4 an object around them. */
+/** In version 3 of the interface, `data` is the bytes. In version 4, it is an object around them. */
 function fileOf({ data, mediaType }: Extract<ModelStreamPart, { type: 'file' }>): ModelFile[] {
   const body = typeof data === 'object' && 'type' in data ? data : { type: 'data' as const, data }
   return body.type === 'data' ? [{ mediaType, data: body.data }] : []
 }
 
-function parseArguments(given: unknown): Pick<ModelCall, 'arguments' | 'problem'> {
+function parseArguments(raw: unknown): Pick<ModelCall, 'arguments' | 'problem'> {
   // Some servers send the object itself, or an empty text for no arguments.
-  const input = typeof given === 'string' ? given : (JSON.stringify(given) ?? '')
+  const input = typeof raw === 'string' ? raw : (JSON.stringify(raw) ?? '')
   if (input.trim() === '') return { arguments: {} }
   try {
     const value: unknown = JSON.parse(input)

@@ -9,8 +9,8 @@ const { createHash } = nodeBuiltin('node:crypto')
 const encoder = new TextEncoder()
 
 /**
- * The settings that prompts depend on, apart from the conversation. They rarely change, so the debug data has them
- * once.
+ * The settings that prompts depend on, apart from the conversation. They rarely change, so the debug data has only one
+ * copy of them.
  */
 export interface SettingsSnapshot {
   model: { provider: string; modelId: string }
@@ -32,12 +32,12 @@ export interface DeferredTools {
   bytes: number
 }
 
-interface Named {
+interface NamedSnapshot {
   name: string
   value: SettingsSnapshot
 }
 
-const named = new WeakMap<AgentSettings, Named>()
+const snapshots = new WeakMap<AgentSettings, NamedSnapshot>()
 
 /**
  * Returns the name of an agent's settings, for the event that starts or takes over a run. Also returns the
@@ -48,12 +48,12 @@ export function snapshotSettings(
   { runs }: Pick<ConversationState, 'runs'>,
   settings: AgentSettings,
 ): { name: string; debug?: Record<string, unknown> } {
-  const { name, value } = named.get(settings) ?? describe(settings)
+  const { name, value } = snapshots.get(settings) ?? describe(settings)
   if (runs.at(-1)?.settings === name) return { name }
   return { name, debug: { [name]: value } }
 }
 
-function describe(settings: AgentSettings): Named {
+function describe(settings: AgentSettings): NamedSnapshot {
   const { model, instructions, tools, later, deferred, modelSettings } = settings
   const { provider, modelId } = model
   const value: SettingsSnapshot = {
@@ -64,23 +64,23 @@ function describe(settings: AgentSettings): Named {
     ...(deferred.size > 0 ? { deferred: deferredOf(settings) } : {}),
     ...(Object.keys(modelSettings).length > 0 ? { settings: modelSettings } : {}),
   }
-  const text = [JSON.stringify({ ...value, tools: [] }), ...value.tools.map(textOf)].join('\n')
+  const text = [JSON.stringify({ ...value, tools: [] }), ...value.tools.map(toolJson)].join('\n')
   const digest = createHash('sha256').update(text).digest('base64url')
   const described = { name: `settings/${digest.slice(0, 22)}`, value }
-  named.set(settings, described)
+  snapshots.set(settings, described)
   return described
 }
 
 function deferredOf({ tools, deferred }: AgentSettings): DeferredTools {
   const hidden = describeTools(tools).filter(({ name }) => deferred.has(name))
-  const bytes = hidden.reduce((sum, tool) => sum + encoder.encode(textOf(tool)).length, 0)
+  const bytes = hidden.reduce((sum, tool) => sum + encoder.encode(toolJson(tool)).length, 0)
   return { tools: hidden.length, bytes }
 }
 
 /** Caches the JSON of tools, which many agents share. */
 const texts = new WeakMap<object, string>()
 
-function textOf(tool: object): string {
+function toolJson(tool: object): string {
   const text = texts.get(tool) ?? JSON.stringify(tool)
   texts.set(tool, text)
   return text

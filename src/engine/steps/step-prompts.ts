@@ -40,11 +40,11 @@ export interface StepPrompt {
   unread: ReadonlyMap<string, unknown>
 }
 
-/** Maximum prompt length if the model's context window is unknown, in tokens. */
-const MAX_TOKENS = 100_000
+/** Maximum prompt length in tokens if the model's context window is unknown. */
+const DEFAULT_TOKENS = 100_000
 
 /** The share of the context window that a prompt may fill. */
-const SHARE = 0.75
+const WINDOW_SHARE = 0.75
 
 /** Number of a conversation's newest assets that are checked when a run starts. */
 const MAX_CHECKED = 200
@@ -72,22 +72,22 @@ export class StepPrompts {
   #redaction: Redaction<PromptedConversation> | null = null
   #capabilities: ModelCapabilities | null = null
   /** The maximum number of tokens, if the model has rejected a longer prompt. */
-  #most = Infinity
-  /** The last answer of `compaction`, with the position that it is for. */
-  #answered: { at: string; reason: CompactionReason | null } = { at: '', reason: null }
+  #maxTokens = Infinity
+  /** The last result of `compaction`, and the position that it is for. */
+  #lastCheck: { at: string; reason: CompactionReason | null } = { at: '', reason: null }
   #checked: { runId: string; missing: readonly string[] } | null = null
 
   constructor(settings: StepPromptSettings, from: { assets: Assets; namespace: string | null }) {
-    const { tools, later, prompt: how, trust } = settings
-    // Tools that appear later, once there is something to read, need no guide at the start.
+    const { tools, later, prompt, trust } = settings
+    // Tools that the model sees only later need no guide at the start.
     const explained = [...tools.keys()].every((id) => later.has(id)) ? NO_TOOLS : tools
     const untrusted = trust?.mode === 'quarantine'
     this.#settings = settings
     this.#from = from
-    this.#guide = referenceGuide({ ...bookkeepingOf([...explained.values()]), untrusted }) ?? ''
+    this.#guide = referenceGuide({ ...specialParameters([...explained.values()]), untrusted }) ?? ''
     this.#transcript = {
-      merge: how.merge,
-      describeAssets: how.describeAssets,
+      merge: prompt.merge,
+      describeAssets: prompt.describeAssets,
       guide: guideFor(explained),
       ...(untrusted ? { hides: (ref: string) => this.#redaction?.hides(ref) ?? true } : {}),
     }
@@ -101,7 +101,7 @@ export class StepPrompts {
   }
 
   /**
-   * Returns why the prompt must be compacted before it is sent; null if it need not be.
+   * Returns why the prompt must be compacted before it is sent. Null if it does not have to be.
    *
    * @param after The state after events that are not appended yet, with only the messages of those events.
    * @param now The time by the log's clock, in milliseconds since 1970.
@@ -116,23 +116,23 @@ export class StepPrompts {
     const { compaction, messages } = after
     const { transcript } = this.#builder
     const pending = after === state ? [] : messages
-    // The runner asks more than once at the same position: keep the answer.
+    // The runner asks more than once at the same position, so the result is cached.
     const at = pending.length === 0 ? `${state.position} ${compaction?.through}` : null
-    if (at !== null && this.#answered.at === at) return this.#answered.reason
-    if (isSettled(state)) transcript.update(this.#shownOf(conversation))
+    if (at !== null && this.#lastCheck.at === at) return this.#lastCheck.reason
+    if (mayAskModel(state)) transcript.update(this.#shownOf(conversation))
     const { runs, deletion } = state
-    const asked = { messages: state.messages, runs, deletion, compaction }
+    const current = { messages: state.messages, runs, deletion, compaction }
     const reason =
       this.#settings.later.size > 0 && hasNewTools(state, after)
         ? 'tools'
-        : compactionDue(transcript, asked, { budget: this.#budget(), now, pending })
-    if (at !== null) this.#answered = { at, reason }
+        : compactionDue(transcript, current, { budget: this.#budget(), now, pending })
+    if (at !== null) this.#lastCheck = { at, reason }
     return reason
   }
 
   /** Notes that the model has rejected the prompt of this conversation because of its length. */
   noteTooLong({ state }: PromptedConversation): void {
-    this.#most = promptTokens(this.#builder.transcript, state) * SHARE
+    this.#maxTokens = promptTokens(this.#builder.transcript, state) * WINDOW_SHARE
   }
 
   /** Plans a compaction: how the conversation so far is shown from now on. Null if there is nothing to compact. */
@@ -148,17 +148,24 @@ export class StepPrompts {
     const { summarize } = this.#settings.prompt.history
     const options = { reason, budget: this.#budget(), ...shown, summarize }
     const plan = await planCompaction(this.#shownOf(conversation), options)
-    // A compaction that would change nothing is not due.
+    // There is nothing to compact, so no compaction is due.
     if (!plan) {
-      this.#answered = { at: `${state.position} ${state.compaction?.through}`, reason: null }
+      this.#lastCheck = { at: `${state.position} ${state.compaction?.through}`, reason: null }
     }
     return plan
   }
 
-  /** @param of The capabilities of the model, if it is not the agent's own. */
-  async next(conversation: PromptedConversation, of?: ModelCapabilities): Promise<StepPrompt> {
+  /**
+   * Makes the next prompt.
+   *
+   * @param modelCapabilities The capabilities of the step's model, if it is not the agent's own.
+   */
+  async next(
+    conversation: PromptedConversation,
+    modelCapabilities?: ModelCapabilities,
+  ): Promise<StepPrompt> {
     const { state } = conversation
-    const known = of ?? (await this.ready())
+    const capabilities = modelCapabilities ?? (await this.ready())
     const runId = openRun(state)?.runId ?? ''
     if (this.#unread.runId !== runId) this.#unread = { runId, errors: new Map(), reported: 0 }
     const missing = state.assets.length > 0 ? await this.#missingIn(state) : []
@@ -166,8 +173,8 @@ export class StepPrompts {
     const shown = this.#shownOf(conversation)
     const named = missing.filter((ref) => this.#redaction?.names(ref) ?? true)
     const tail = named.length > 0 ? [`[No longer available: ${named.join(', ')}]`] : []
-    const prompt = await this.#builder.build(shown, this.#source(known, tail))
-    const stale = this.#missing.size > 0 && this.#showsLost(state)
+    const prompt = await this.#builder.build(shown, this.#source(capabilities, tail))
+    const stale = this.#missing.size > 0 && this.#showsGoneFiles(state)
     const { errors, reported } = this.#unread
     if (reported === errors.size) return { prompt, stale, unread: NOTHING_UNREAD }
     this.#unread.reported = errors.size
@@ -178,28 +185,28 @@ export class StepPrompts {
     const { history, media } = this.#settings.prompt
     const { contextWindow: window = null, perCall, takes = {} } = this.#capabilities ?? {}
     const takesMedia = Object.keys(takes).length > 0
-    const most = window === null ? MAX_TOKENS : Math.floor(window * SHARE)
+    const windowTokens = window === null ? DEFAULT_TOKENS : Math.floor(window * WINDOW_SHARE)
     return {
-      tokens: Math.min(history.maxTokens ?? most, this.#most),
-      // The model does not take any files.
+      tokens: Math.min(history.maxTokens ?? windowTokens, this.#maxTokens),
+      // Without a limit if the model accepts no files, because prompts then contain none.
       mediaParts: takesMedia ? Math.min(media.maxParts, perCall?.images ?? Infinity) : Infinity,
       mediaBytes: takesMedia ? Math.min(media.maxBytes, perCall?.bytes ?? Infinity) : Infinity,
     }
   }
 
-  #source(known: ModelCapabilities, tail: readonly string[]): PromptSource {
-    const { instructions, tools, prompt: how } = this.#settings
+  #source(capabilities: ModelCapabilities, tail: readonly string[]): PromptSource {
+    const { instructions, tools, prompt } = this.#settings
     const { assets, namespace } = this.#from
     return {
       system: [instructions, this.#guide],
       tail,
-      media: mediaFor(assets),
+      media: mediaModeOf(assets),
       reading: tools.has('fetch_asset') && tools.has('search_asset'),
-      capabilities: known,
+      capabilities,
       assets,
       namespace,
-      cache: how.cache,
-      options: { imageMaxSide: how.media.imageMaxSide, timeoutMs: how.media.timeoutMs },
+      cache: prompt.cache,
+      options: { imageMaxSide: prompt.media.imageMaxSide, timeoutMs: prompt.media.timeoutMs },
       gone: { has: (ref) => this.#missing.has(ref) || this.#unread.errors.has(ref) },
       onMissing: (ref, error) => {
         if (error !== undefined) this.#unread.errors.set(ref, error)
@@ -218,7 +225,7 @@ export class StepPrompts {
     return this.#checked.missing
   }
 
-  /** Returns the transcript with the redaction of trust. */
+  /** Returns the conversation as the model may see it: in `quarantine`, with redacted values. */
   #shownOf(conversation: PromptedConversation): PromptedConversation {
     const { labels } = conversation
     const { tools, trust } = this.#settings
@@ -231,24 +238,24 @@ export class StepPrompts {
   }
 
   /** Whether the prompt shows files that are gone now, but existed when the model was last asked. */
-  #showsLost(state: ConversationState): boolean {
-    const lost = new Set([...this.#missing].filter((ref) => wasShown(state, ref)))
+  #showsGoneFiles(state: ConversationState): boolean {
+    const gone = new Set([...this.#missing].filter((ref) => wasShown(state, ref)))
     const names = (item: TranscriptItem): boolean =>
-      mediaOfItem(item).some(({ ref }) => lost.has(ref))
-    return lost.size > 0 && this.#builder.transcript.shown.items.some(names)
+      mediaOfItem(item).some(({ ref }) => gone.has(ref))
+    return gone.size > 0 && this.#builder.transcript.shown.items.some(names)
   }
 }
 
-/** Whether the model may be asked now: every call has a result, or will never get one. */
-function isSettled(state: ConversationState): boolean {
+/** Whether the model may be asked now: no call of the last answer still waits for its result. */
+function mayAskModel(state: ConversationState): boolean {
   const step = openRun(state)?.steps.at(-1)
   if (!step) return true
   if (step.finishedAt === undefined) return step.callIds.length === 0
   return step.callIds.every((id) => state.calls[id]?.resultMessageId !== undefined)
 }
 
-/** Returns which special parameters some of the tools take. They are explained at the start of the prompt. */
-function bookkeepingOf(tools: readonly Tool[]): ReferenceGuideOptions {
+/** Returns which special parameters, such as `_outputPath`, any of the tools take. The prompt's start explains them. */
+function specialParameters(tools: readonly Tool[]): ReferenceGuideOptions {
   return {
     outputs: tools.some(({ outputPath }) => (outputPath ?? true) === true),
     methods: tools.some(choosesMethod),
@@ -257,7 +264,7 @@ function bookkeepingOf(tools: readonly Tool[]): ReferenceGuideOptions {
   }
 }
 
-/** Returns the ids of the tools that the model does not see: those that it finds by search, and later ones. */
+/** Returns the ids of the tools that are not in the prompt: those that the model finds by search, and later ones. */
 export function hiddenTools(
   settings: Pick<AgentSettings, 'later' | 'deferred'>,
   state: Pick<ConversationState, 'assets'>,
@@ -268,8 +275,8 @@ export function hiddenTools(
   return later === undefined ? deferred : new Set([...deferred, ...later])
 }
 
-/** Returns tools for the model, and the one that the settings choose, also if it is found by search. */
-export function withChosen<Shown extends { name: string }>(
+/** Adds the tool that `toolChoice` names to the tools for the model, if the model would only find it by search. */
+export function withChosenTool<Shown extends { name: string }>(
   shown: readonly Shown[],
   { toolChoice }: ModelSettings,
   { tools, deferred }: Pick<AgentSettings, 'tools' | 'deferred'>,
@@ -318,15 +325,15 @@ function guideFor(tools: ReadonlyMap<string, unknown>): (topic: PlacedTopic) => 
 }
 
 /**
- * Whether bodies can be sent in prompts. A store that gives each body only once cannot serve them, because every
+ * Returns which bodies prompts may contain. A store that gives each body only once cannot serve them, because every
  * step makes a new prompt.
  */
-function mediaFor({ config }: Assets): PromptSource['media'] {
+function mediaModeOf({ config }: Assets): PromptSource['media'] {
   if (config.readsOnce) return 'none'
   return config.resolveInLLM ? 'all' : 'fetched'
 }
 
-/** Whether the prompt still shows a file that existed when the model was last asked, and is gone now. */
+/** Whether a file that is gone now existed when the model was last asked, and is not compacted away. */
 function wasShown(
   { messages, assets, assetsAfter, runs, compaction }: ConversationState,
   ref: string,

@@ -80,7 +80,7 @@ function toAnswer(payload: unknown): ApprovalAnswer {
   )
 }
 
-/** The result of a client's tool is text, which often is JSON. */
+/** Reads the result of a client's tool. It is text, which is often JSON. */
 function resultOf(content: string | ContentPart[]): unknown {
   return typeof content === 'string' ? jsonOrText(content) : content.map(toPart)
 }
@@ -94,7 +94,7 @@ async function toInput(message: AgUiMessage, assets: Assets): Promise<MessageInp
   return { ...head, ...(await saveSentFiles(content.map(toPart), assets)) }
 }
 
-/** A part in the form of byref's messages: AG-UI has its body in a `source`. */
+/** Returns a part in the form of byref's messages: in AG-UI, its body is in a `source`. */
 function toPart(part: ContentPart): unknown {
   if (part.type === 'text') return { type: 'text', text: part.text }
   const { type, source, metadata } = part

@@ -46,11 +46,14 @@ export interface ByReferenceOptions extends ReferenceOptions {
    */
   outputs?: 'values' | 'references'
   /**
-   * Whether models find tools by search (docs/guides/many-tools.md): always (`true`), or if their schemas have more tokens
-   * than `above`. `tools` then adds `search_tools` and `call_tool`. Default: never.
+   * Whether models find tools by search (docs/guides/many-tools.md): always (`true`), or if their schemas have more
+   * tokens than `above`. `tools` then adds `search_tools` and `call_tool`. Default: never.
    */
   toolSearch?: boolean | ByReferenceToolSearch
-  /** What the models accept, for example `{ takes: ['image/*'] }`. Overrides what byref knows about them. */
+  /**
+   * The capabilities of the models, for example `{ takes: ['image/*'] }`. They override what byref knows about the
+   * models.
+   */
   capabilities?: CapabilityOverrides
   /**
    * How untrusted data is treated (docs/integrations/ai-sdk.md). `track`: a person is asked about calls that act on it.
@@ -68,9 +71,9 @@ export interface ByReference extends References<ByReference> {
   /** The middleware that `model` applies, for an app that wraps its models itself. */
   readonly middleware: LanguageModelMiddleware
   /**
-   * Wraps tools. Their parameters take references, and the model gets references in their results. The application gets the
-   * same outputs as before. Adds `fetch_asset` and `search_asset`, which a wrapped model sees from the first long result on, and
-   * with `editing` also `edit_asset`.
+   * Wraps tools. Their parameters take references, and the model gets references in their results. The application gets
+   * the same outputs as before. Adds `fetch_asset` and `search_asset`, which a wrapped model sees from the first long
+   * result on, and with `editing` also `edit_asset`.
    */
   tools<Tools extends ToolSet>(tools: Tools): Tools & ReadingTools<Tools>
   /**
@@ -122,7 +125,7 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
       ...settings,
       isRenamed: (name: string) => wrapped.get(name)?.options.tool.toModelOutput !== undefined,
     }
-    // SQL names assets where no label follows them.
+    // SQL names assets inside a text, where labels cannot be tracked.
     const natives = wrapping.reading.filter(({ id }) => !trust || id !== queryTablesTool.id)
     const own = nativeTools(natives, { assets, trust, maxResultChars })
     const pages = new Set(natives.filter(returnsPages).map(({ id }) => id))

@@ -24,7 +24,7 @@ export async function valueOutput(value: unknown, options: ResultOptions): Promi
   }
 }
 
-/** Does the same for an output that the tool made itself. Never rejects. */
+/** Converts an output that the tool made itself to output by reference. Never rejects. */
 export async function outputByReference(
   output: ModelOutput,
   options: ResultOptions,

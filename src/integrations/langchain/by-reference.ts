@@ -46,7 +46,9 @@ export interface ByReferenceOptions extends ReferenceOptions {
 
 /** Makes LangChain agents and LangGraph graphs pass values by reference. */
 export interface ByReference extends References<ByReference> {
-  /** The middleware for `createAgent`. It wraps all tools, adds the reading tools, and explains references to the model. */
+  /**
+   * The middleware for `createAgent`. It wraps all tools, adds the reading tools, and explains references to the model.
+   */
   readonly middleware: AgentMiddleware
   /**
    * Wraps tools. An agent with the middleware needs this only for parameters that are not text, so that the model may
@@ -75,7 +77,7 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
     const assets = sameAssets(wrapping.assets)
     const trust = settings && new ThreadTrust(settings, assets)
     const how = { maxResultChars: 8 * 1024, ...wrapping, assets }
-    // SQL names assets where no label follows them.
+    // SQL names assets inside a text, where labels cannot be tracked.
     const reading = wrapping.reading.filter(({ id }) => !settings || id !== queryTablesTool.id)
     const readingTools = reading.map((one) => readingTool(one, assets, settings !== null))
     const wrap = onceEach((one: AgentTool) =>
@@ -92,7 +94,10 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
       return showMessages(messages, assets, { takesImages, text })
     }
 
-    /** Notes in an answer which of its calls their tools do not accept. The question to a person needs no tools then. */
+    /**
+     * Notes in an answer which calls their tools do not accept, so that the question to a person does not need the
+     * tools.
+     */
     async function noteHeld(answer: AIMessage, request: PromptedRequest): Promise<void> {
       const held: Record<string, string> = {}
       const all = [...request.state.messages, answer]
@@ -103,7 +108,7 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
       if (Object.keys(held).length > 0) holdCalls(answer, held)
     }
 
-    /** Runs a call if its tool accepts it, or a person did. */
+    /** Runs a call if its tool or a person accepted it. */
     async function checked(request: ToolCallRequest, run: () => Promise<Ran>): Promise<Ran> {
       const { toolCall, tool, state } = request
       if (!trust) return run()
@@ -160,7 +165,7 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
   return inNamespaces<ByReference, ByReferenceOptions>(options, OPTIONS, make)
 }
 
-/** LangGraph passes a command for another graph on as an error. A sub-agent in a tool does so. */
+/** LangGraph throws a command for another graph as an error, for example from a sub-agent in a tool. */
 function keptResult(running: Promise<Ran>, keep: (result: unknown) => Promise<Ran>): Promise<Ran> {
   return running.then(keep, async (error) => {
     const { command, name } = Object(error)
@@ -171,17 +176,17 @@ function keptResult(running: Promise<Ran>, keep: (result: unknown) => Promise<Ra
   })
 }
 
-/** What a prompt depends on besides its messages. */
+/** The input of a prompt, in addition to its messages. */
 interface PromptSettings {
   takesImages: boolean
   tools?: readonly AgentTool[]
-  /** What a person's rejections tell the model, by call. */
+  /** The texts of a person's rejections for the model, by call. */
   rejected?: Readonly<Record<string, string>>
 }
 
 type PromptedRequest = Parameters<NonNullable<AgentMiddleware['wrapModelCall']>>[0]
 
-/** What running a call gives: a message, or a command of LangGraph. */
+/** The result of running a call: a message, or a command of LangGraph. */
 type Ran = Awaited<ReturnType<Parameters<NonNullable<AgentMiddleware['wrapToolCall']>>[1]>>
 
 const NEEDS_MIDDLEWARE =
@@ -192,7 +197,10 @@ function failed({ id = '', name }: ToolCallRequest['toolCall'], content: string)
   return new ToolMessage({ content, tool_call_id: id, name, status: 'error' })
 }
 
-/** Shows errors of tools to the model, as agents without such a hook do. Throws interrupts and errors of other middleware. */
+/**
+ * Shows errors of tools to the model, as agents without such a hook do. Throws interrupts and errors of other
+ * middleware.
+ */
 function errorForModel(error: unknown, { toolCall, runtime }: ToolCallRequest): ToolMessage {
   const isInterrupt = Object(error).is_bubble_up === true || runtime.signal?.aborted
   const isOthers = MiddlewareError.isInstance(error) || ToolInvocationError.isInstance(error)

@@ -2,8 +2,8 @@ import type { AIMessage, BaseMessage } from '@langchain/core/messages'
 import { z } from 'zod'
 import { isPlainObject } from '../../core/json/json.ts'
 
-// Calls that their tools do not accept, and what a person decided. One question is about all calls of an answer, before any
-// of them runs, so each decision belongs to one call, and no call runs twice.
+// Calls that their tools do not accept, and a person's decisions about them. One question is about all calls of an
+// answer, before any of them runs, so each decision belongs to one call, and no call runs twice.
 
 /** A call as LangChain's messages have it. */
 export interface WrittenCall {
@@ -12,17 +12,17 @@ export interface WrittenCall {
   args: Record<string, unknown>
 }
 
-/** What a person decided. */
+/** A person's decisions. */
 interface Decisions {
   /** The keys of calls of the last answer that may run. */
   approved: readonly string[]
-  /** What the model is told about rejected calls of the thread, by their keys. */
+  /** The texts about rejected calls of the thread for the model, by key. */
   rejected: Readonly<Record<string, string>>
 }
 
 /** The key of decisions in the state. It is private, so no input of the agent sets it. */
 const DECISIONS = '_byrefDecisions'
-/** Where an answer has its held calls. Providers do not get this part of a message. */
+/** The key of an answer's field with its held calls. Providers do not get this field. */
 const HELD = 'byrefHeld'
 
 export const STATE = z.object({ [DECISIONS]: z.any().optional() })
@@ -40,15 +40,15 @@ export function holdCalls(answer: AIMessage, held: Readonly<Record<string, strin
   answer.lc_kwargs.response_metadata = response_metadata
 }
 
-/** Returns what a person decided in a thread. */
+/** Returns a person's decisions in a thread. */
 export function decisionsIn(state: object): Decisions {
   const found: Decisions | undefined = Reflect.get(state, DECISIONS)
   return isPlainObject(found) ? found : { approved: [], rejected: {} }
 }
 
 /**
- * Asks a person about the held calls of the last answer, in the form of LangChain's human-in-the-loop middleware. Asks again
- * for decisions in another form.
+ * Asks a person about the held calls of the last answer, in the form of LangChain's human-in-the-loop middleware. Asks
+ * again for decisions in another form.
  */
 export function askAboutCalls(
   state: { messages: readonly BaseMessage[] },
@@ -77,7 +77,7 @@ export function askAboutCalls(
   })
   const now = Object.fromEntries(refused)
   const approved = calls.map(keyOf).filter((key) => !Object.hasOwn(now, key))
-  // A call that is made again has a decision of its own.
+  // A call that is made again needs a new decision.
   const before = Object.entries(rejected).filter(([key]) => !approved.includes(key))
   return { [DECISIONS]: { approved, rejected: { ...Object.fromEntries(before), ...now } } }
 }

@@ -16,7 +16,7 @@ import { keyOf, type WrittenCall } from './held-calls.ts'
 import { withFields } from './messages-by-reference.ts'
 import { type AgentTool, describe, runsHere } from './tool-by-reference.ts'
 
-/** The parts of an answer that the model itself wrote. Others are results of tools that its provider ran. */
+/** The types of an answer's parts that the model itself wrote. Others are results of tools that its provider ran. */
 const WRITTEN =
   /^(text|reasoning|thinking|redacted_thinking|refusal|tool_use|tool_call|function_call|input_json_delta)$/
 
@@ -26,7 +26,10 @@ const FOUND =
 
 const FAILED = 'The call failed. Its error message is not shown, because it is not trusted.'
 
-/** Trust in the threads of an agent. Labels depend on the messages alone, so any process computes the same. */
+/**
+ * The trust rules for the threads of an agent. Labels depend only on the messages, so all processes compute the same
+ * ones.
+ */
 export class ThreadTrust {
   readonly #trust: MessageTrust
   readonly #assets: Assets
@@ -59,9 +62,9 @@ export class ThreadTrust {
   }
 
   /**
-   * Returns the result of a call as the thread keeps it. In quarantine, an untrusted result is an asset, and the message
-   * has its reference. An untrusted message is made again: its tool chooses neither which message it replaces, nor which
-   * call it answers.
+   * Returns the result of a call as the thread keeps it. In quarantine, an untrusted result is an asset, and the
+   * message has its reference. An untrusted message is made again: its tool chooses neither which message it replaces,
+   * nor which call it answers.
    *
    * @param result What the tool returned: a message, or a command
    */
@@ -88,7 +91,7 @@ export class ThreadTrust {
     }
     const { text, mime, value } = bodyOf(message)
     const { ref } = await this.#assets.save(Buffer.from(text), mime, { by: 'tool', tool: name })
-    // Other middleware shows messages of the thread to models of its own.
+    // Other middleware may show messages of the thread to its own models.
     if (status === 'error') {
       return withFields(message, { content: FAILED, artifact: { assetRef: ref } })
     }
@@ -123,7 +126,10 @@ export class ThreadTrust {
     return made
   }
 
-  /** Returns what is shown of an untrusted result. Only references of this store: any other text may be the attacker's. */
+  /**
+   * Returns the part of an untrusted result that is shown: only references of this store, because any other text may
+   * come from an attacker.
+   */
   async #named(value: unknown): Promise<string> {
     const { assetRef } = Object(value)
     const info = isAssetRef(assetRef) ? await this.#assets.info(assetRef).catch(() => null) : null
@@ -146,7 +152,7 @@ export class ThreadTrust {
 
 const NOTE = 'untrusted, so it is not shown: pass the reference'
 
-/** Returns the words of byref, or of a person, about a denied call; null for any other error. */
+/** Returns the message of byref or of a person about a denied call. Null for any other error. */
 function denialWords(
   { content, ...message }: BaseMessage,
   result: LabelledResult | undefined,
@@ -158,7 +164,10 @@ function denialWords(
   return said ?? denialIn(result, tool, String(content))
 }
 
-/** Returns a result with other content. No other field of its tool is kept: a provider may show any of them to its model. */
+/**
+ * Returns a result with other content. No other field of its tool is kept: a provider may show any of them to its
+ * model.
+ */
 function withContent(message: BaseMessage, name: string, content: string): BaseMessage {
   if (!ToolMessage.isInstance(message)) return new FunctionMessage({ name, content })
   const { id, tool_call_id, status } = message
@@ -173,7 +182,10 @@ function hasCall({ tool_calls = [] }: AIMessage, wanted: string): boolean {
   return tool_calls.some(({ id = '' }) => id === wanted)
 }
 
-/** Returns the tool of each result, by its call. Of calls in one answer with the same id, nobody knows which it answers. */
+/**
+ * Returns the tool of each result, by its call. If calls in one answer have the same id, it is unknown which one a
+ * result answers.
+ */
 function toolNames(messages: readonly BaseMessage[]): string[] {
   const known = new Map<string, string>()
   return messages.map((message) => {
@@ -188,7 +200,7 @@ function sameId(calls: readonly WrittenCall[], wanted: string): WrittenCall[] {
   return calls.filter(({ id = '' }) => id === wanted)
 }
 
-/** The text of a result, as it is stored. */
+/** Returns the text of a result, as it is stored. */
 function bodyOf({ content }: ToolMessage): { text: string; mime: string; value: unknown } {
   const value = typeof content === 'string' ? dataInText(content) : content
   if (value === undefined) return { text: String(content), mime: 'text/plain', value: content }

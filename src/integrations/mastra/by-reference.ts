@@ -43,14 +43,14 @@ export interface ByReference extends References<ByReference> {
   /** Wraps tools made by `createTool`, such as `toolsets` of a call. The given tools do not change. */
   tools<Tools extends object>(tools: Tools): Tools
   /**
-   * Wraps a step made by `createStep`. Snapshots have references in place of its long fields and of bytes, and the `execute` of
-   * wrapped steps gets the same values as before.
+   * Wraps a step made by `createStep`. Snapshots have references in place of its long fields and of bytes, and the
+   * `execute` of wrapped steps gets the same values as before.
    */
   // biome-ignore lint/suspicious/noExplicitAny: a step of any types.
   step<One extends Step<any, any, any, any, any, any, any, any>>(step: One): One
 }
 
-/** What a tool and a step have in common. */
+/** The fields that a tool and a step have in common. */
 interface Executable {
   id: string
   inputSchema?: ToolSchema
@@ -93,7 +93,7 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
   })
 }
 
-/** Changes an option that may also be a function of the request. */
+/** Changes an option, which may be a function of the request. */
 function mapped<Value>(option: unknown, change: (value: Value) => unknown): unknown {
   if (typeof option !== 'function') return change(option as Value)
   return async (...given: unknown[]) => change((await option(...given)) as Value)
@@ -104,7 +104,7 @@ function isTool(tool: unknown): tool is Executable {
   return Object(tool)[MARKER] === true && typeof Object(tool).execute === 'function'
 }
 
-/** By this mark, Mastra knows its tools. */
+/** The mark by which Mastra recognizes its tools. */
 const MARKER = Symbol.for('mastra.core.tool.Tool')
 
 function wrapTool(tool: Executable, wrapping: Wrapping): Executable {
@@ -114,7 +114,7 @@ function wrapTool(tool: Executable, wrapping: Wrapping): Executable {
     ...schemas(tool, true),
     async execute(input, context) {
       const opened = await values(input)
-      // Mastra has checked the input of this context, unless it may hold references.
+      // Mastra has checked the input of this context, unless it may contain references.
       const given = holdsReference(input) ? { ...Object(context) } : context
       const result = await tool.execute(opened, given)
       const { agent, abortSignal: signal } = Object(context)
@@ -148,7 +148,7 @@ function wrapStep<One extends Step<any, any, any, any, any, any, any, any>>(
   const step = given as object as Executable
   return copyOf(step, {
     ...schemas(step, false),
-    // Otherwise a workflow runs the tool that the step was made of.
+    // Without this, a workflow would run the tool that the step was made from.
     component: undefined,
     async execute(context) {
       const { inputData: given, runId } = Object(context)

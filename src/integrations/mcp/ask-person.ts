@@ -16,11 +16,11 @@ interface Question {
 /** Maximum number of open questions. The oldest are forgotten first. */
 const MAX_WAITING = 100
 
-/** Characters of the arguments, and of a text among them, that a person sees. */
+/** Maximum length of the arguments that a person sees, and of one text in them, in characters. */
 const MAX_SHOWN = 2_000
 const MAX_TEXT = 500
 
-/** The form in which a person of a client approves a call. */
+/** The schema of the form in which a client's user approves a call. */
 const FORM = {
   type: 'object' as const,
   properties: { approve: { type: 'boolean' as const, title: 'Approve' } },
@@ -62,7 +62,7 @@ export class PersonAsker {
   readonly #waiting = new Map<string, { name: unknown; args: unknown; given: Question['given'] }>()
   #canAsk = false
 
-  /** Notes the capabilities that a client declares in a request. */
+  /** Remembers the capabilities that a client declares in a request. */
   noteCapabilities({ method, params }: RpcMessage): void {
     const declared =
       method === 'initialize' ? params?.capabilities : Object(params?._meta)[CLIENT_CAPABILITIES]

@@ -16,7 +16,7 @@ export interface ReadingToolNames {
   search: string
 }
 
-/** Their usual names. A server may have tools of these names, too. */
+/** The default names of these tools. A server may have tools with these names, too. */
 export const READING_TOOLS: ReadingToolNames = {
   fetch: fetchAssetTool.id,
   search: searchAssetTool.id,

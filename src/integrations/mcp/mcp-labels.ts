@@ -28,8 +28,8 @@ export function stricterByMeta(known: Label, meta: unknown): Label {
 }
 
 /**
- * Returns a label for the `_meta` of an outgoing message. It leaves out sources and the names of readers, which must stay
- * private.
+ * Returns a label for the `_meta` of an outgoing message. It leaves out sources and the names of readers, which must
+ * stay private.
  */
 export function metaOf({ integrity, confidentiality }: Label) {
   return { [LABEL_KEY]: { integrity, confidentiality } }
@@ -41,19 +41,19 @@ export function withLabel(result: Fields, label: Label): Fields {
   return { ...result, _meta: { ...Object(result._meta), ...metaOf(label) } }
 }
 
-/** Whether a server's annotations and the labels of its results are believed. */
+/** Whether a server's annotations and the labels of its results are trusted. */
 export type ServerTrust = 'trusted' | 'untrusted'
 
 /** The trust options of a server's tool. */
 export interface ToolTrust
   extends Pick<Tool, 'readOnly' | 'openWorld' | 'returns' | 'outputSchema'> {
-  /** Notes the label that an answer declares. Call it before `returns`. */
+  /** Records the label that an answer declares. Call it before `returns`. */
   noteLabel(input: unknown, answer: CallToolResult): void
 }
 
 /**
- * Turns annotations into trust options. A label in the `_meta` of a result replaces the default of a trusted server. Of any
- * other server it only makes results stricter.
+ * Turns annotations into trust options. A label in the `_meta` of a result replaces the default of a trusted server. Of
+ * any other server it only makes results stricter.
  */
 export function serverTrust(
   {

@@ -97,7 +97,7 @@ function wrapTool(
       const result = await tool.invoke(context, given, details)
       const call = { tool: name, toolCallId: toolCall?.callId ?? '', maxResultChars, signal }
       const value = await resultByReference(result, { ...call, assets }).catch(errorText)
-      // What the SDK would read as an image or a file of its own stays text.
+      // A value that the SDK would read as its own image or file stays text.
       return value === result || typeof value === 'string' ? value : JSON.stringify(value)
     },
     needsApproval: ignoresInput(needsApproval)
@@ -112,7 +112,7 @@ function wrapTool(
   }
 }
 
-/** Whether a rule is the one that the SDK makes of `true` and `false`. It must stay the same function. */
+/** Whether a rule is the one that the SDK creates for `true` and `false`. It must stay the same function. */
 function ignoresInput(rule: unknown): boolean {
   // An arrow function without parameters cannot read its arguments.
   return /^(async ?)?\(\) ?=>/.test(String(rule))

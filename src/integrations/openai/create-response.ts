@@ -96,7 +96,7 @@ function isInput(event: ConversationEvent): boolean {
   return event.type === 'NEW_MESSAGE' && event.payload.sender.participant_role === 'user'
 }
 
-/** What is sent to a conversation. */
+/** The messages and answers that a request sends to a conversation. */
 interface Sending {
   conversation: string
   input: ClientInput

@@ -28,7 +28,7 @@ export interface RunSpansOptions {
 /** The spans of the runs that this process follows or works on. */
 export class RunSpans {
   readonly #options: RunSpansOptions
-  /** By their own ids, which messages carry, and by the ids of running runs. */
+  /** The spans by their own ids, which messages carry, and by the ids of running runs. */
   readonly #spans = new Map<string, Span>()
   readonly #ends = new Map<Run, Promise<void>>()
 
@@ -71,7 +71,9 @@ export class RunSpans {
     return Object.create(run, { result: { value: result, enumerable: true } })
   }
 
-  /** Returns the span of the run that work is done for. Starts one for a run that was started elsewhere. */
+  /**
+   * Returns the span of the run that a piece of work belongs to. Starts a span for a run that was started elsewhere.
+   */
   of(work: Work): Span {
     const { run, namespace } = work
     const known = this.#spans.get(run.runId)

@@ -3,7 +3,7 @@ import type { CallError, ConversationEvent } from '../../core/events/events.ts'
 import type { Message, ToolCall } from '../../core/messages/message.ts'
 import { readMetadata } from '../../core/messages/read-metadata.ts'
 
-/** A piece of what an agent says and does, independent of the protocol. */
+/** A piece of an agent's output, independent of the protocol. */
 export type AnswerPiece =
   /** If a message continues after a call, each part is a separate text. */
   | { type: 'text-start'; id: string; messageId: string }
@@ -94,7 +94,7 @@ export class AnswerPieces {
   }
 }
 
-/** How much of a message's text was passed on. */
+/** The part of a message's text that was passed on. */
 interface SentText {
   text: string
   /** The number of texts. A model may continue after a call, which starts another text. */

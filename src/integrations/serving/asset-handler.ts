@@ -8,8 +8,9 @@ import { type RequestHandler, requestHandler } from './request-handler.ts'
 /** Options of {@link createAssetHandler}. */
 export interface AssetHandlerOptions {
   /**
-   * The assets. Or a function that returns the assets that the sender of a request may see. It can also return a Response, which
-   * is the answer, or throw. `refs.assets` and `agent.assets` without a namespace serve all assets to everybody.
+   * The assets. Or a function that returns the assets that the sender of a request may see. It can also return a
+   * Response, which is the answer, or throw. `refs.assets` and `agent.assets` without a namespace serve all assets to
+   * everybody.
    */
   assets: Assets | ((request: Request) => Assets | Response | Promise<Assets | Response>)
 }
@@ -26,8 +27,9 @@ const OPTIONS: OptionTable<AssetHandlerOptions> = {
 }
 
 /**
- * Makes a handler that serves assets to browsers, by GET and HEAD. The path ends with the id of an asset or with its reference,
- * URL-encoded: `/api/assets/7hs…`. `?download` makes the browser save it. `?path=content/rows` serves one field.
+ * Makes a handler that serves assets to browsers, by GET and HEAD. The path ends with the id of an asset or with its
+ * reference, URL-encoded: `/api/assets/7hs…`. `?download` makes the browser save it. `?path=content/rows` serves one
+ * field.
  *
  * @throws ByrefError `config_invalid` for unknown options
  */
@@ -71,7 +73,7 @@ export function failureResponse(error: unknown): Response {
   return new Response(failureText(error), { status })
 }
 
-/** Returns what a browser is told of an error. */
+/** Returns the message of an error for a browser. */
 export function failureText(error: unknown): string {
   return error instanceof ByrefError ? publicMessage(error) : 'Something went wrong'
 }

@@ -162,7 +162,7 @@ export class MessageLabels {
     return tool
   }
 
-  /** A trusted result vouches for its own files. An asset that it only names may come from anybody. */
+  /** A trusted result's own files are trusted, too. An asset that it only names may come from anybody. */
   #noteAssets(value: unknown, label: Label): void {
     const named = referencesIn(value).flatMap(({ assets }) => assets)
     if (named.length === 0) return

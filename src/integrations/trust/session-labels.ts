@@ -21,7 +21,7 @@ export interface CheckedInput {
 }
 
 /**
- * The labels in a session without a log: the label of everything the model was shown, and of each asset that the
+ * The labels in a session without a log: the label of everything that the model has seen, and of each asset that the
  * session knows.
  */
 export class SessionLabels {
@@ -33,22 +33,22 @@ export class SessionLabels {
     this.#mode = mode
   }
 
-  /** The label of everything that the model was shown so far. */
+  /** The label of everything that the model has seen so far. */
   get context(): Label {
     return this.#context
   }
 
-  /** Notes that the model gets a value. In quarantine, it sees only the trusted parts. */
+  /** Records that the model gets a value. In quarantine, it sees only the trusted parts. */
   show(labels: LabelTree): void {
     this.showWhole(this.#mode === 'quarantine' ? visibleOf(labels) : wholeOf(labels))
   }
 
-  /** Notes that the model sees a whole value, even in quarantine. */
+  /** Records that the model sees a whole value, even in quarantine. */
   showWhole(label: Label): void {
     this.#context = join(this.#context, label)
   }
 
-  /** Notes what an asset contains. */
+  /** Records the label of an asset's content. */
   noteAsset(id: string, label: Label): void {
     this.#assets.set(id, join(this.#assets.get(id) ?? TRUSTED, label))
   }

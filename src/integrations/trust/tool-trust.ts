@@ -7,7 +7,9 @@ import { LABEL_TREE, type LabelTreeInput } from '../../core/labels/label-tree.ts
 import { isAssetRef } from '../../core/refs/asset-ref.ts'
 import { TRUST_MODE, TRUST_OPTIONS } from '../../policies/trust/trust-options.ts'
 
-/** The trust options of a tool of another framework. They mean the same as in `defineTool` (docs/reference/trust.md). */
+/**
+ * The trust options of a tool of another framework. They mean the same as in `defineTool` (docs/reference/trust.md).
+ */
 export interface ToolTrust extends Pick<Tool, 'readOnly' | 'openWorld' | 'accepts'> {
   /** The label of its results. Default: untrusted, or trusted if `openWorld` is false. */
   returns?: LabelTreeInput
@@ -49,7 +51,7 @@ export const TRUST: Check<TrustMode | ByReferenceTrust> = is.either(
   }),
 )
 
-/** The trust of tools that read assets: what they return has the label of what they read. */
+/** The trust options of tools that read assets: their results have the label of what they read. */
 const READING: ToolTrust = { readOnly: true, openWorld: false }
 
 /**
@@ -69,14 +71,14 @@ export function resolveTrust(
   return { mode, onViolation, attachments, trustOf }
 }
 
-/** Returns a tool as the trust policy knows it. Nothing runs it, and it writes no data. */
+/** Returns a tool for the trust policy. It is never run, and writes no data. */
 export function flowTool(id: string, inputSchema: Tool['inputSchema'], trust?: ToolTrust): Tool {
   return { id, description: '', inputSchema, outputPath: false, execute: () => null, ...trust }
 }
 
 /**
- * Checks that a call of a tool that reads assets names each by a reference. Such tools take the id alone, too, but labels
- * follow references only. `edit_asset` takes any other text in `ref` as a value.
+ * Checks that a call of a tool that reads assets names each by a reference. Such tools take the id alone, too, but
+ * labels follow references only. `edit_asset` takes any other text in `ref` as a value.
  *
  * @throws ByrefError `invalid_reference`
  */

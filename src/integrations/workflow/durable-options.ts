@@ -1,7 +1,8 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider'
 import { jsonSchema, type ModelMessage, type ToolExecutionOptions } from 'ai'
 
-// This file runs inside workflow functions, where there is neither Node nor I/O. Everything that needs them is behind a step.
+// This file runs inside workflow functions, where there is neither Node nor I/O. Everything that needs them is behind a
+// step.
 
 /** A tool as it crosses from a step: data, and no functions. */
 export interface DurableTool extends Record<string, unknown> {
@@ -31,7 +32,7 @@ export type StepRequest =
   | ({ type: 'approval' } & ToolCall)
   | ({ type: 'call' } & ToolCall)
 
-// biome-ignore lint/suspicious/noExplicitAny: what a request gets depends on its type, and results are those of any tool.
+// biome-ignore lint/suspicious/noExplicitAny: the answer depends on the request, and a tool may return anything.
 export type StepAnswer = any
 
 type Step = (request: StepRequest) => Promise<StepAnswer>
@@ -42,7 +43,7 @@ export interface DurableOptions {
   /** Tools of the AI SDK. Their type is open, because `@ai-sdk/workflow` brings a version of `ai` of its own. */
   // biome-ignore lint/suspicious/noExplicitAny: the types of two versions do not fit each other.
   tools: Record<string, any>
-  /** Leaves URLs and references to the model's step, so that files are not stored with messages. */
+  /** Leaves URLs and references for the model's step to resolve, so that files are not stored with messages. */
   experimental_download(files: readonly unknown[]): Promise<null[]>
 }
 
@@ -86,7 +87,7 @@ function hasResults({ role }: ModelMessage): boolean {
   return role === 'tool'
 }
 
-/** Stands for a model in a workflow. Inside of a step, where it is called, it opens the model. */
+/** The placeholder of a model in a workflow. Inside a step, where it is called, it opens the model. */
 class DurableModel implements LanguageModelV4 {
   static [Symbol.for('workflow-serialize')]({ step, provider, modelId }: DurableModel) {
     return { step, provider, modelId }

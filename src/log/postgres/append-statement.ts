@@ -4,14 +4,14 @@ import { isOwnKey, keyOf, toPlain } from '../../postgres/plain-text.ts'
 import { eventSum, seal } from '../checksums.ts'
 import type { Lease } from '../conversation-log.ts'
 import { stateColumns } from '../conversation-row.ts'
-import type { Appendix, TextAppendix } from '../log-storage.ts'
+import type { AppendInput, TextAppendInput } from '../log-storage.ts'
 import { chatText, foldCase, messageIn, type stateAfter } from '../summary.ts'
 import { NOW } from './conversation-rows.ts'
 import { insertRuns, runsJson } from './postgres-runs.ts'
 
 /**
- * Appends after a position, unless the conversation has moved on or another owner's lease is valid. It is one statement, all
- * or nothing, so that no lock is held over the network.
+ * Appends after a position, unless the conversation has moved on or another owner's lease is valid. It is one
+ * statement, all or nothing, so that no lock is held over the network.
  */
 const appendStatement = (more = '') => `
   WITH clock AS MATERIALIZED (SELECT ${NOW} AS now),
@@ -40,11 +40,13 @@ const APPEND_WITH_RUNS = appendStatement(`, ran AS (
     ${insertRuns('changed', '$16')}
   )`)
 
-/** Appends one or more events. Returns the time; null if the conversation has moved on or another owner has the lease. */
+/**
+ * Appends one or more events. Returns the time; null if the conversation has moved on or another owner has the lease.
+ */
 export async function appendBehind(
   query: Query,
   { key, position }: { key: number; position: number },
-  { events, texts, debug, lease, state, runs }: TextAppendix & ReturnType<typeof stateAfter>,
+  { events, texts, debug, lease, state, runs }: TextAppendInput & ReturnType<typeof stateAfter>,
 ): Promise<number | null> {
   const isRun = runs.length > 0
   const { rows } = await query<{ now: number }>(isRun ? APPEND_WITH_RUNS : APPEND, [
@@ -78,7 +80,7 @@ const TOUCH = `
 export async function appendNothing(
   query: Query,
   key: number,
-  { lease, debug }: Pick<Appendix, 'lease' | 'debug'>,
+  { lease, debug }: Pick<AppendInput, 'lease' | 'debug'>,
 ): Promise<void> {
   if (!lease && debug.length === 0) return
   await query(TOUCH, [key, ...leaseValues(lease), ...debugColumns(debug)])

@@ -12,7 +12,7 @@ const RENEW = `
     lease_until = CASE WHEN $4::bigint > 0 THEN ${NOW} + $4::bigint END
   WHERE namespace = $1 AND id = $2 AND lease_owner = $3 RETURNING ${COLUMNS}`
 
-/** Renews or ends a lease; false for the lease of another owner. Ending it enqueues a conversation that is due. */
+/** Renews or ends a lease. False if another owner has the lease. Ending it enqueues the conversation if it is due. */
 export async function renewLease(
   { query, transaction }: Database,
   place: Place,
@@ -23,7 +23,7 @@ export async function renewLease(
   return transaction(async (inside) => {
     const [row] = (await inside<ConversationRow>(RENEW, values)).rows
     if (!row) return false
-    await enqueueDue(inside, queue, { place, state: stateOf(row), isGivenBack: true })
+    await enqueueDue(inside, queue, { place, state: stateOf(row), isReleased: true })
     return true
   })
 }
@@ -51,10 +51,13 @@ export interface Notice {
   notice: number
 }
 
-/** How long notices are kept, in milliseconds. */
+/** Time for which notices are kept, in milliseconds. */
 const KEPT_MS = 3_600_000
 
-/** SQL that adds a notice for a change without a record, as the end of a statement. `of` has key, namespace and id. */
+/**
+ * Returns SQL that adds a notice for a change without a record, to end a statement. `of` is a table with key, namespace
+ * and id.
+ */
 export function noticeOf(of: string, deleted: boolean): string {
   return `INSERT INTO byref.notices (at, key, namespace, conversation, deleted)
     SELECT ${NOW}, key, namespace, id, ${deleted} FROM ${of} RETURNING key, id AS notice`
@@ -65,7 +68,10 @@ const RENAME = `WITH renamed AS (
     WHERE namespace = $1 AND id = $2 RETURNING key, namespace, id
   ) ${noticeOf('renamed', false)}`
 
-/** Renames a conversation; a null title restores its own. Returns null for an unknown conversation. */
+/**
+ * Renames a conversation. A null title restores the one from its first message. Returns null for an unknown
+ * conversation.
+ */
 export async function renameConversation(
   query: Query,
   { namespace, id }: Place,
@@ -90,7 +96,10 @@ const DELETE = `WITH gone AS (
     DELETE FROM byref.notices WHERE at < (SELECT ${NOW}) - ${KEPT_MS}
   ) ${noticeOf('gone', true)}`
 
-/** Deletes a conversation; {@link removeRecords} then removes what it held. Returns null for an unknown conversation. */
+/**
+ * Deletes a conversation. Call {@link removeRecords} afterwards, to remove its records. Returns null for an unknown
+ * conversation.
+ */
 export async function deleteConversation(
   query: Query,
   { namespace, id }: Place,
@@ -101,7 +110,7 @@ export async function deleteConversation(
 
 const BATCH = 2_000
 
-/** Removes the records of a key that is not a conversation, in many small transactions. */
+/** Removes the records of a deleted conversation or an unfinished import by their key, in many small transactions. */
 export async function removeRecords({ query }: Database, key: number): Promise<void> {
   for (;;) {
     const { rowCount } = await query(
@@ -119,7 +128,7 @@ export async function removeRecords({ query }: Database, key: number): Promise<v
   )
 }
 
-/** An import that stores nothing for this time is abandoned, in milliseconds. */
+/** Time in milliseconds after which an import that has stored nothing counts as abandoned. */
 const ABANDONED_MS = 3_600_000
 
 /** Removes the leftovers of processes that ended in the middle of a deletion or an import. */

@@ -10,7 +10,9 @@ import {
 import type { Place } from '../conversation-row.ts'
 import { foldCase } from '../summary.ts'
 
-/** The database's time in milliseconds since 1970. Compare with it in a subquery, or no index is used. */
+/**
+ * The database's time in milliseconds since 1970. Compare with it in a subquery, because otherwise no index is used.
+ */
 export const NOW = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
 
 /** The columns of {@link ConversationRow}. */
@@ -66,7 +68,7 @@ export function rowReader({ query }: Database): ReadRows {
 /** Shorter searches cannot use the trigram index, and read the texts. */
 const TRIGRAM = 3
 
-/** One page of a list of conversations. The namespace '' means none. */
+/** Returns one page of a list of conversations. The namespace '' means none. */
 export async function listConversations(
   database: Database,
   namespace: string,

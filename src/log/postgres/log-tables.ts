@@ -1,10 +1,11 @@
 import type { Tables } from '../../postgres/migrate.ts'
 
 /**
- * The tables of the log. Times are milliseconds since 1970 by the clock of the database. The namespace '' means none. Names
- * from outside are compared byte by byte. Titles, run ids and names of agents are encoded by `toPlain`, ids of messages by
- * `keyOf`. `sum` is the checksum of a record's position, event and time; debug data begin with theirs. `words` is the folded
- * text that searches look at. A conversation has the words of its `name`, so appends do not touch that index.
+ * The tables of the log. Times are milliseconds since 1970 by the clock of the database. The namespace '' means none.
+ * Names from outside are compared byte by byte. Titles, run ids and names of agents are encoded by `toPlain`, ids of
+ * messages by `keyOf`. `sum` is the checksum of a record's position, event and time; debug data begin with their
+ * checksum. `words` is the folded text that searches look at. A conversation has the words of its `name`, so appends do
+ * not touch that index.
  */
 export const LOG_TABLES: Tables = {
   part: 'log',
@@ -70,7 +71,7 @@ export const LOG_TABLES: Tables = {
          deleted boolean NOT NULL
        )`,
       'CREATE INDEX notices_by_time ON byref.notices (at)',
-      // Keys that are not conversations: running imports and deletions.
+      // Keys without a conversation: imports and deletions in progress.
       'CREATE TABLE byref.leftovers (key bigint PRIMARY KEY, touched bigint NOT NULL)',
       'CREATE INDEX leftovers_by_time ON byref.leftovers (touched)',
       `DO $$ BEGIN
@@ -89,7 +90,7 @@ export const LOG_TABLES: Tables = {
              USING gin (words %I.gin_trgm_ops) WHERE words IS NOT NULL', place);
          END IF;
        END $$`,
-      // Counts of tokens may be any number.
+      // Token counts may be any number.
       `CREATE TABLE byref.runs (
          key bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
          conversation bigint NOT NULL,

@@ -3,7 +3,7 @@ import { inBackground } from '../../core/in-background.ts'
 import type { Database } from '../../postgres/database.ts'
 import { type Place, placeKey } from '../conversation-row.ts'
 
-/** A committed change, as processes notify each other of it. */
+/** A committed change, of which processes notify each other. */
 export interface Change extends Place {
   key: number
   /** The position of the last record; null for a rename or a deletion. */
@@ -18,9 +18,9 @@ export interface Streamed extends Place {
   events: ConversationEvent[]
 }
 
-/** How long streamed events are collected, in milliseconds. */
+/** Time for which streamed events are collected, in milliseconds. */
 const STREAM_MS = 50
-/** Streamed events beyond this number of waiting characters are dropped. */
+/** Maximum number of waiting characters of streamed events. Further events are dropped. */
 const MAX_WAITING = 1_000_000
 const MAX_CHANGES = 10_000
 
@@ -29,9 +29,9 @@ const SEND = `SELECT set_config('synchronous_commit', 'off', true), pg_notify(ch
   FROM unnest($1::text[], $2::text[]) AS sent (channel, payload)`
 
 /**
- * Notifies other processes of committed changes and of streamed events. At most one statement runs at a time, and what
- * arrives meanwhile goes with the next. It runs after the commit, because commits that notify wait for each other. A
- * notification that cannot be sent is dropped: the other processes poll.
+ * Notifies other processes of committed changes and of streamed events. At most one statement runs at a time.
+ * Everything that arrives during it is sent with the next one. Notifications are sent after the commit, because commits
+ * that notify wait for each other. A notification that cannot be sent is dropped: the other processes poll.
  */
 export class Notifier {
   /** Identifies this process, which ignores its own notifications. */
@@ -81,7 +81,7 @@ export class Notifier {
   }
 
   async #sendAll(): Promise<void> {
-    // Changes of the same moment share one statement.
+    // Changes that are made at the same moment share one statement.
     await null
     while (this.#changes.length > 0 || this.#streams.size > 0) {
       const streamed = [...this.#streams.values()].flatMap(({ namespace, id, events }) =>
@@ -102,7 +102,7 @@ export class Notifier {
     }
   }
 
-  /** Items in as few payloads as possible, in order. An item that is too long for any payload is dropped. */
+  /** Packs items into as few payloads as possible, in order. An item that is too long for a payload is dropped. */
   #payloads(items: readonly unknown[]): string[] {
     const groups: string[][] = []
     let bytes = MAX_BYTES
@@ -124,10 +124,10 @@ export class Notifier {
   }
 }
 
-/** PostgreSQL accepts payloads of less than 8,000 bytes; the rest is for what stands around the items. */
+/** Maximum size of the items in a payload, in bytes. PostgreSQL accepts payloads of less than 8,000 bytes. */
 const MAX_BYTES = 7_780
 
-/** Returns the sender and the items of a notification; no items if another version sent it. */
+/** Returns the sender and the items of a notification. Without items if another version of byref sent it. */
 export function parsePayload<T>(text: string): { by: string; items: T[] } {
   try {
     const { by, items } = JSON.parse(text)
@@ -137,7 +137,7 @@ export function parsePayload<T>(text: string): { by: string; items: T[] } {
   }
 }
 
-/** A delta of this length fits into one notification, whatever its characters are. */
+/** Maximum length of a streamed delta in characters. It fits into one notification, whatever its characters are. */
 const DELTA_CHARS = 1_000
 
 /** Joins short deltas of the same text that follow each other, and splits long ones. */

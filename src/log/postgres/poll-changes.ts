@@ -4,7 +4,7 @@ import { type RecordRow, soundRecord } from '../record-rows.ts'
 import { NOW } from './conversation-rows.ts'
 import type { Change } from './notifier.ts'
 
-/** How long a transaction may take between reading the clock and its commit, and still be found by every poll. */
+/** Maximum time between a transaction's reading of the clock and its commit, for polls to find it, in milliseconds. */
 const OVERLAP_MS = 5_000
 
 const PAGE = 1_000
@@ -17,7 +17,7 @@ export interface PolledChange extends Change {
   imported: number
 }
 
-/** Reads what changed since a time, less the overlap, in the order it was stored; since null for now. */
+/** Reads the changes since a time minus the overlap, in the order in which they were stored. Null means now. */
 export async function pollChanges(
   { query }: Database,
   since: number | null,
@@ -45,7 +45,7 @@ export async function pollChanges(
 }
 
 /**
- * Returns the records of a conversation after a position. Where that position is not known, those since a time, less
+ * Returns the records of a conversation after a position. If the position is unknown, returns those since a time minus
  * the overlap, up to the last position.
  */
 export async function recordsSince(

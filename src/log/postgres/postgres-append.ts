@@ -4,7 +4,7 @@ import { type ConversationQueue, LogConflictError } from '../conversation-log.ts
 import type { TimedRow } from '../conversation-query.ts'
 import { leaseOf, type Place, stateColumns, stateOf } from '../conversation-row.ts'
 import { recordsAfter } from '../copy-event.ts'
-import { type Appendix, admit, leaseAfter, type TextAppendix } from '../log-storage.ts'
+import { type AppendInput, checkAppend, leaseAfter, type TextAppendInput } from '../log-storage.ts'
 import {
   type ConversationState,
   deletedBy,
@@ -29,39 +29,39 @@ export interface Appended {
   known: Known
 }
 
-/** Appends in one statement, if the known state is enough; otherwise null. */
+/** Appends in one statement, if the known state is current. Returns null otherwise. */
 export async function appendAtOnce(
   query: Query,
   known: Known,
-  { appendix, queue }: { appendix: TextAppendix; queue: ConversationQueue | undefined },
+  { input, queue }: { input: TextAppendInput; queue: ConversationQueue | undefined },
 ): Promise<Appended | null> {
-  const { events, lease } = appendix
+  const { events, lease } = input
   if (events.length === 0 || deletedBy(events).length > 0) return null
   const after = stateAfter(known.state, events, AT_COMMIT)
   if (queue && isDue(after.state) && !lease?.ms) return null
-  const now = await appendBehind(query, known, { ...appendix, ...after })
+  const now = await appendBehind(query, known, { ...input, ...after })
   return now === null ? null : appended(known, { events, now, state: after.state })
 }
 
 /** The database sets the time. */
 const AT_COMMIT = Number.NaN
 
-/** Appends in a transaction that locks the conversation, or throws the reason why it may not. */
+/** Appends in a transaction that locks the conversation, or throws the reason why the append is rejected. */
 export async function appendInTransaction(
   { transaction, query }: Database,
   place: Place,
-  { appendix, queue }: { appendix: TextAppendix; queue: ConversationQueue | undefined },
+  { input, queue }: { input: TextAppendInput; queue: ConversationQueue | undefined },
 ): Promise<Appended> {
-  const { events, lease, after } = appendix
+  const { events, lease, after } = input
   const appendedNow = await transaction(async (inside) => {
-    const row = await admitted(inside, place, appendix)
+    const row = await lockedRow(inside, place, input)
     if (row === 'behind') return null
     const known: Known = { key: row.key, position: row.position, state: stateOf(row) }
     let result: Appended = { records: [], known }
-    if (events.length === 0) await appendNothing(inside, row.key, appendix)
+    if (events.length === 0) await appendNothing(inside, row.key, input)
     else {
       const next = stateAfter(known.state, events, AT_COMMIT)
-      const now = await appendBehind(inside, known, { ...appendix, ...next })
+      const now = await appendBehind(inside, known, { ...input, ...next })
       if (now === null) throw new Error('A locked conversation changed')
       result = appended(known, {
         events,
@@ -74,28 +74,28 @@ export async function appendInTransaction(
       await enqueueDue(inside, queue, {
         place,
         state: result.known.state,
-        isGivenBack: lease !== undefined,
+        isReleased: lease !== undefined,
       })
     }
     return result
   })
   if (appendedNow) return appendedNow
-  // Outside of the transaction: an unreadable record ends it, and reading finds out which one it is.
+  // Outside of the transaction, because an unreadable record would end it. Reading finds out which one it is.
   const missed = await readRecords(query, place, { after: after ?? 0, limit: null })
   throw new LogConflictError(place.id, missed)
 }
 
 /**
- * Enqueues a conversation that is due. It is not enqueued if a runner gives it back while an approval is missing,
+ * Enqueues a conversation that is due. If a runner releases it while an approval is missing, it is not enqueued,
  * because only a person can continue it.
  */
 export async function enqueueDue(
   query: Query,
   queue: ConversationQueue,
-  about: { place: Place; state: ConversationState; isGivenBack: boolean },
+  about: { place: Place; state: ConversationState; isReleased: boolean },
 ): Promise<void> {
-  const { place, state, isGivenBack } = about
-  if (!isDue(state) || (isGivenBack && state.approvals.length > 0)) return
+  const { place, state, isReleased } = about
+  if (!isDue(state) || (isReleased && state.approvals.length > 0)) return
   const { namespace, id } = place
   const { agent } = state
   await queue.enqueue(query, { conversation: id, namespace: namespace || null, agent })
@@ -103,24 +103,25 @@ export async function enqueueDue(
 
 function appended(
   { key, position }: Known,
-  { events, now, state }: Pick<Appendix, 'events'> & { now: number; state: ConversationState },
+  { events, now, state }: Pick<AppendInput, 'events'> & { now: number; state: ConversationState },
 ): Appended {
   const records = recordsAfter(position, events, now)
   return { records, known: { key, position: position + records.length, state } }
 }
 
 /**
- * Returns the locked row for an append that may pass. Creates it if there is none. `behind`: the log is ahead of the writer.
+ * Checks whether an append is allowed, and returns the locked row. Creates the row if there is none. `behind`: the log
+ * is ahead of the writer.
  */
-async function admitted(
+async function lockedRow(
   query: Query,
   place: Place,
-  { after, lease }: Pick<Appendix, 'after' | 'lease'>,
+  { after, lease }: Pick<AppendInput, 'after' | 'lease'>,
 ): Promise<TimedRow | 'behind'> {
   for (;;) {
     const row = await lockRow(query, place)
     if (row !== null && after !== undefined && after < row.position) return 'behind'
-    admit(place.id, row && { position: row.position, lease: leaseOf(row) }, {
+    checkAppend(place.id, row && { position: row.position, lease: leaseOf(row) }, {
       after,
       lease,
       now: row?.now ?? 0,
@@ -135,7 +136,7 @@ async function admitted(
 async function withDeletions(
   query: Query,
   row: TimedRow,
-  { events, state }: { events: Appendix['events']; state: ConversationState },
+  { events, state }: { events: AppendInput['events']; state: ConversationState },
 ): Promise<ConversationState> {
   const ids = deletedBy(events)
   if (ids.length === 0) return state

@@ -9,7 +9,7 @@ import { type Audience, changeOf, Listeners } from '../listeners.ts'
 import { type Change, type Notifier, parsePayload, type Streamed } from './notifier.ts'
 import { pollChanges, recordsSince } from './poll-changes.ts'
 
-/** Runs changes of one conversation one after the other. */
+/** Runs the changes of one conversation one after the other. */
 export type InTurn = <T>(place: Place, run: () => Promise<T>) => Promise<T>
 
 /** The records of a conversation that were delivered. */
@@ -19,7 +19,7 @@ interface Delivered {
   gone: boolean
 }
 
-/** Time between two polls, in milliseconds. A poll finds changes that were not notified. */
+/** Time between two polls, in milliseconds. A poll finds changes for which no notification arrived. */
 const POLL_MS = { listening: 700, alone: 200 }
 const MAX_DELIVERED = 20_000
 
@@ -35,7 +35,10 @@ export class PostgresChanges {
   readonly #subscribers = new Listeners()
   readonly #delivered = new Map<string, Delivered>()
   readonly #notices = new Map<number, true>()
-  /** Older changes were delivered, or happened before the first subscriber; null before the first poll. */
+  /**
+   * The time of the last poll. Older changes were delivered, or happened before the first subscriber. Null before the
+   * first poll.
+   */
   #polledAt: number | null = null
   #beginning: Promise<void> | null = null
   #polling: Promise<void> | null = null
@@ -109,7 +112,10 @@ export class PostgresChanges {
     this.#subscribers.notify(changeOf(place, change))
   }
 
-  /** Returns the delivered records of a conversation. An older conversation with the same id is gone. */
+  /**
+   * Returns what was delivered of a conversation. If that was an older conversation with the same id, reports its
+   * deletion.
+   */
   #current(change: Place & { key: number }): Delivered | undefined {
     const entry = this.#delivered.get(placeKey(change))
     if (!entry || entry.key === change.key) return entry
@@ -135,7 +141,7 @@ export class PostgresChanges {
     const start = entry ? { after: entry.position } : { since: this.#polledAt, last }
     const records = await recordsSince(this.#database, change.key, start)
     const end = records.at(-1)?.position
-    // The conversation was deleted meanwhile, or only has imported records.
+    // The conversation was deleted in the meantime, or has only imported records.
     if (end === undefined) return
     this.#set(change, end)
     this.#emit(change, { records })
@@ -160,7 +166,7 @@ export class PostgresChanges {
       await this.#catchUp(change, position)
     } else if (!entry && position !== null) {
       this.#set(change, position)
-      // An import has a notice.
+      // The change of an import is its notice.
       if (imported === 0) this.#emit(change)
     }
   }

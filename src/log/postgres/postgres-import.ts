@@ -47,8 +47,8 @@ export function postgresExport(
 }
 
 /**
- * Stores lines in pieces under a key that is not a conversation, so that they are not visible. `publish` then makes it one. A
- * failure leaves nothing behind.
+ * Stores lines in pieces under a key without a conversation, so that they are not visible. Then `publish` creates the
+ * conversation. A failure leaves nothing behind.
  */
 export async function postgresImport<T>(
   database: Database,
@@ -71,7 +71,7 @@ export async function postgresImport<T>(
 }
 
 /**
- * Makes a conversation of the staged records. With `replaces`, it replaces an existing one, `gone`.
+ * Creates a conversation from the staged records. With `replaces`, it replaces an existing one, `gone`.
  *
  * @throws ByrefError `conversation_exists`
  */

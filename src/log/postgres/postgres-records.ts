@@ -11,7 +11,7 @@ import { messageIn, titleOf } from '../summary.ts'
 /**
  * Removes messages from lists and searches, and their debug data, in a transaction. Their records stay.
  *
- * @returns How many records had messages that were not deleted before.
+ * @returns The number of messages that were not deleted before.
  */
 export async function deleteMessages(
   query: Query,
@@ -48,7 +48,7 @@ export async function deletedIn(query: Query, { namespace, id }: Place): Promise
   })
 }
 
-/** Returns the title that the remaining messages give. */
+/** Returns the title from the remaining messages. */
 export async function titleIn(query: Query, key: number): Promise<string | null> {
   for (let position = 0, size = 10; ; size = CHUNK) {
     const { rows } = await query<{ position: number; event: string }>(
@@ -67,7 +67,7 @@ export async function titleIn(query: Query, key: number): Promise<string | null>
   }
 }
 
-/** Records of a conversation after a position; `limit` null for all. @throws DamagedError */
+/** Returns the records of a conversation after a position. `limit` null means all. @throws DamagedError */
 export async function readRecords(
   query: Query,
   place: Place,
@@ -82,7 +82,9 @@ export async function readRecords(
 /** The largest position. */
 const MAX_POSITION = 2 ** 31 - 1
 
-/** Record rows, each with the conversation's last position. Where there is no record, one row has no position. */
+/**
+ * Returns record rows, each with the conversation's last position. Without records, returns one row without a position.
+ */
 export async function storedRows(
   query: Query,
   place: Place,
@@ -112,7 +114,7 @@ export async function storedRows(
   }
 }
 
-/** Returns the row of one record. Only its page is read, and not those of other records. @throws DamagedError */
+/** Returns the row of one record. Reads no pages of other records. @throws DamagedError */
 async function oneRow(
   query: Query,
   { namespace, id }: Place,

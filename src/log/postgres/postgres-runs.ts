@@ -6,15 +6,15 @@ const TYPES = `run text, status text, agent text, error text, started bigint, fi
   tools text, input double precision, cached double precision, output double precision, cost double precision,
   unpriced integer, split smallint, data text`
 
-/** Times that are missing are those of the append. */
+/** The time of the append replaces missing times. */
 const TIMES: Readonly<Record<string, string>> = {
   started: 'coalesce(r.started, now)',
   finished: `CASE WHEN r.status NOT IN ('running', 'waiting') THEN coalesce(r.finished, now) END`,
 }
 
 /**
- * SQL that stores the runs in a parameter with {@link runsJson}. `of` is a table with the `key` and the `namespace` of
- * the conversation, and the time `now`.
+ * Returns SQL that stores the runs in a parameter of {@link runsJson}. `of` is a table with the `key` and the
+ * `namespace` of the conversation, and the time `now`.
  */
 export function insertRuns(of: string, parameter: string): string {
   return `INSERT INTO byref.runs (conversation, namespace, ${RUN_COLUMNS.join(', ')})

@@ -12,7 +12,7 @@ import { eventIn } from '../record-rows.ts'
 import { chatText, foldCase } from '../summary.ts'
 import { type LogConnection, rowReader, type Statements } from './statements.ts'
 
-/** One page of a list of conversations. The namespace '' means none. */
+/** Returns one page of a list of conversations. The namespace '' means none. */
 export async function listConversations(
   connection: LogConnection,
   namespace: string,
@@ -30,7 +30,7 @@ export async function listConversations(
   return conversationsPage(options, (page) => readConversations(rowReader(connection), query, page))
 }
 
-/** Maximum number of conversations that are read at once, to look for a short text. */
+/** Maximum number of conversations that a search for a short text reads at once. */
 const SCANNED = 100
 
 async function scanRows(
@@ -60,8 +60,8 @@ const FOUND = `SELECT CASE WHEN rowid & 1 THEN rowid >> 1
 const TRIGRAM = 3
 
 /**
- * Indexes the texts of the records since the last search. Searches do it and not appends, because there are many more
- * appends.
+ * Indexes the texts of the records since the last search. Searches do this instead of appends, because there are many
+ * more appends.
  */
 async function indexRecords({ read, write }: LogConnection): Promise<void> {
   const isBehind = (sql: Statements): boolean => sql.toIndex.get(indexed(sql), 1) !== undefined
@@ -71,7 +71,7 @@ async function indexRecords({ read, write }: LogConnection): Promise<void> {
   }
 }
 
-/** Text as a query of the index, every character literal. */
+/** Returns a text as a query of the index in which every character is literal. */
 function phrase(words: string): string {
   return `"${words.replaceAll('"', '""')}"`
 }

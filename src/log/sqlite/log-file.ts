@@ -1,6 +1,9 @@
-/** The steps of the file's migration. `sum` is the checksum of a record's position, event and time; debug data begin with theirs. */
+/**
+ * The steps of the file's migration. `sum` is the checksum of a record's position, event and time; debug data begin
+ * with their checksum.
+ */
 export const MIGRATIONS: readonly string[] = [
-  // Row ids are never reused, because other processes read on after the last one that they saw.
+  // Row ids are never reused, because other processes continue to read after the last id that they saw.
   `CREATE TABLE conversations (
      key INTEGER PRIMARY KEY AUTOINCREMENT,
      namespace TEXT NOT NULL,

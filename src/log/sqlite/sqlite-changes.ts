@@ -28,7 +28,7 @@ export class SqliteChanges implements TransactionHooks<Statements> {
     listener: (change: LogChange) => void,
     audience: Audience,
   ): () => void {
-    // Existing subscribers get what happened before; the new one does not.
+    // Existing subscribers get earlier changes first. The new one does not get them.
     connection.tryRead((sql) => this.#catchUp(sql, -1))
     this.#notifyOfForeign()
     const leave = this.#subscribers.add(listener, audience)
@@ -146,22 +146,22 @@ function readChanges(
   const end = more ? (rows.at(-1)?.id ?? last) : last
   const notices = rowsOf<NoticeRow>(sql.noticesBetween.all(notice, end))
   const marks = { record: end, notice: notices.at(-1)?.id ?? notice }
-  return { changes: inOrder(rows, notices), marks, more }
+  return { changes: changesOf(rows, notices), marks, more }
 }
 
-/** Consecutive records of one conversation are one change. */
-function inOrder(rows: readonly ChangedRow[], notices: readonly NoticeRow[]): LogChange[] {
+/** Returns records and notices as changes, in their order. Consecutive records of one conversation are one change. */
+function changesOf(rows: readonly ChangedRow[], notices: readonly NoticeRow[]): LogChange[] {
   const changes: LogChange[] = []
   let next = 0
   let open: (LogChange & { records: LogRecord[] }) | null = null
-  const take = (before: number): void => {
+  const addNotices = (before: number): void => {
     for (let row = notices[next]; row && row.record < before; row = notices[++next]) {
       changes.push({ ...placeOf(row), records: [], ...(row.deleted ? { deleted: true } : {}) })
       open = null
     }
   }
   for (const row of rows) {
-    take(row.id)
+    addNotices(row.id)
     const place = placeOf(row)
     if (open?.conversation !== place.conversation || open.namespace !== place.namespace) {
       open = { ...place, records: [] }
@@ -170,7 +170,7 @@ function inOrder(rows: readonly ChangedRow[], notices: readonly NoticeRow[]): Lo
     const record = soundRecord(row, row.conversation)
     if (record) open.records.push(record)
   }
-  take(Number.POSITIVE_INFINITY)
+  addNotices(Number.POSITIVE_INFINITY)
   return changes
 }
 

@@ -20,8 +20,8 @@ import {
 import type { LogConnection, Statements } from './statements.ts'
 
 /**
- * Imports in pieces, so that others can write in between. The records are stored under a key that is not a conversation, and are
- * not visible. One last transaction makes the conversation. Then `published` is called with its place.
+ * Imports in pieces, so that others can write in between. The records are stored under a key without a conversation, so
+ * that they are not visible. One last transaction creates the conversation. Then `published` is called with its place.
  */
 export async function sqliteImport(
   connection: LogConnection,
@@ -83,7 +83,7 @@ function storeLines(sql: Statements, key: number, lines: readonly ImportedLine[]
   }
 }
 
-/** Makes a conversation of the staged records. Returns the one that it replaces. */
+/** Creates a conversation from the staged records. Returns the one that it replaces. */
 function publish(
   sql: Statements,
   place: Place,

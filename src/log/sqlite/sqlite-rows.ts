@@ -10,7 +10,7 @@ import {
   stateOf,
 } from '../conversation-row.ts'
 import { recordsAfter } from '../copy-event.ts'
-import { admit, leaseAfter, type TextAppendix } from '../log-storage.ts'
+import { checkAppend, leaseAfter, type TextAppendInput } from '../log-storage.ts'
 import { CHUNK, pause } from '../pause.ts'
 import { eventIn, type RecordRow, recordsOf } from '../record-rows.ts'
 import { RUN_COLUMNS, rowOfRun } from '../run-rows.ts'
@@ -27,16 +27,16 @@ import {
 } from '../summary.ts'
 import { type LogConnection, rowOf, rowsOf, type Statements } from './statements.ts'
 
-/** Appends in a transaction, or throws the reason why it may not before it writes anything. */
+/** Appends in a transaction. If the append is rejected, throws the reason before it writes anything. */
 export function sqliteAppend(
   sql: Statements,
   place: Place,
-  { events, texts, debug, ...options }: TextAppendix,
+  { events, texts, debug, ...options }: TextAppendInput,
 ): LogRecord[] {
   const now = Date.now()
   const before = findRow(sql, place)
   const lease = before && leaseOf(before)
-  admit(place.id, before && { position: before.position, lease }, {
+  checkAppend(place.id, before && { position: before.position, lease }, {
     ...options,
     now,
     missed: (after) => (before ? readRecords(sql, before, { after, limit: Infinity }) : []),
@@ -114,21 +114,21 @@ export function indexTitle(sql: Statements, key: number, title: string | null): 
   if (title !== null) sql.index.run(2 * key + 1, foldCase(title))
 }
 
-/** Records of a conversation after a position; `limit` Infinity for all. @throws DamagedError */
+/** Returns the records of a conversation after a position. `limit` Infinity means all. @throws DamagedError */
 export function readRecords(
   sql: Statements,
   { key, id, position: end }: Pick<ConversationRow, 'key' | 'id' | 'position'>,
   { after, limit }: { after: number; limit: number },
 ): LogRecord[] {
-  const most = Number.isSafeInteger(limit) ? limit : -1
+  const max = Number.isSafeInteger(limit) ? limit : -1
   try {
-    const rows = rowsOf<RecordRow>(sql.read.all(key, after, most))
+    const rows = rowsOf<RecordRow>(sql.read.all(key, after, max))
     return recordsOf(rows, id, { after, end, limit })
   } catch (cause) {
     if (!isCorrupt(cause)) throw cause
     // Reading the records one by one finds the damaged one.
-    for (let one = after; most !== 1 && one < end; one++) {
-      readRecords(sql, { key, id, position: end }, { after: one, limit: 1 })
+    for (let position = after; max !== 1 && position < end; position++) {
+      readRecords(sql, { key, id, position: end }, { after: position, limit: 1 })
     }
     const reason = `its page of the file is damaged (${cause.errstr})`
     throw new DamagedError(id, { position: after + 1, reason }, { cause })
@@ -138,7 +138,7 @@ export function readRecords(
 /**
  * Removes messages from lists and searches, and their debug data, in a transaction. Their records stay.
  *
- * @returns How many records had messages that were not deleted before.
+ * @returns The number of messages that were not deleted before.
  */
 export function deleteMessages(sql: Statements, key: number, ids: readonly string[]): number {
   let deleted = 0
@@ -163,7 +163,7 @@ export function deletedIn(sql: Statements, key: number): string[] {
   })
 }
 
-/** Returns the title that the remaining messages give. */
+/** Returns the title from the remaining messages. */
 export function titleIn(sql: Statements, key: number): string | null {
   for (let position = 0; ; ) {
     const rows = sql.messages.all(key, position, CHUNK)
@@ -177,10 +177,10 @@ export function titleIn(sql: Statements, key: number): string | null {
   }
 }
 
-/** An import that stores nothing for this time is abandoned, in milliseconds. */
+/** Time in milliseconds after which an import that has stored nothing counts as abandoned. */
 const ABANDONED_MS = 3_600_000
 
-/** Removes some records of a key that is not a conversation. Returns whether there are more. */
+/** Removes some records of a deleted conversation or an unfinished import. Returns whether there are more. */
 export function removeSomeRecords(sql: Statements, key: number): boolean {
   sql.unindexSome.run(key, CHUNK)
   if (Number(sql.removeRecords.run(key, CHUNK).changes) === CHUNK) return true
@@ -189,7 +189,7 @@ export function removeSomeRecords(sql: Statements, key: number): boolean {
   return false
 }
 
-/** Removes all of them, in many small transactions. */
+/** Removes all records of such a key, in many small transactions. */
 export async function removeRecords({ write }: LogConnection, key: number): Promise<void> {
   while (await write((sql) => removeSomeRecords(sql, key))) await pause()
 }
@@ -200,7 +200,10 @@ export async function removeLeftovers(connection: LogConnection): Promise<void> 
   for (const { key } of rows) await removeRecords(connection, Number(key))
 }
 
-/** Deletes a conversation in a transaction. Returns its key and whether records are left; null for an unknown conversation. */
+/**
+ * Deletes a conversation in a transaction. Returns its key and whether records are left; null for an unknown
+ * conversation.
+ */
 export function deleteConversation(
   sql: Statements,
   place: Place,
@@ -216,7 +219,7 @@ export function deleteConversation(
   return { key, more: removeSomeRecords(sql, key) }
 }
 
-/** How long notices are kept, in milliseconds. */
+/** Time for which notices are kept, in milliseconds. */
 const KEPT_MS = 3_600_000
 
 /** Informs other processes of a rename, an import or a deletion, which has no record. */

@@ -15,13 +15,13 @@ import {
 import { type LabelTree, treeAt, wholeOf } from '../../core/labels/label-tree.ts'
 import { type FieldKey, toPointer } from '../../core/refs/field-key.ts'
 
-/** The schema keyword that says what a parameter accepts. */
+/** The schema keyword for the labels that a parameter accepts. */
 export const ACCEPTS = 'x-accepts'
 
 /** What a tool that acts accepts. */
 const ACTS: Clearance = { integrity: 'trusted', confidentiality: 'public' }
 
-/** What a read-only tool accepts if its input may leave with a request, as that of a web search does. */
+/** What a read-only tool accepts if others may see its input, such as the query of a web search. */
 const REACHES_OUT: Clearance = { confidentiality: 'public' }
 
 /** Returns what a tool accepts at parameters without a declaration. */
@@ -52,9 +52,9 @@ export interface GivenLabels {
 }
 
 /**
- * Returns what a tool does not accept of a call. It checks what the model had seen, because that determined the
- * call. It checks each value that the call reads, field by field, against the nearest parameter with a declaration.
- * And it checks the model's own words at each of these parameters.
+ * Returns the violations of a call. It checks three things: what the model had seen, because that determined the call;
+ * each value that the call reads, field by field, against the nearest parameter with a declaration; and what the model
+ * wrote itself at each of these parameters.
  *
  * @param args The arguments with the values of their variables.
  */
@@ -159,10 +159,11 @@ function violationText({ rule, path, ref }: FlowViolation, written: ReadonlySet<
   if (ref !== undefined && !written.has(ref))
     return `a value behind a reference in its arguments ${WHY[rule]}`
   if (ref !== undefined) return `${ref} at ${path} ${WHY[rule]}`
-  // Further keys may come from a value.
+  // Only the first key is shown, because the others may come from a value.
   const parameter = path.split('/').slice(0, 2).join('/')
-  const what = path === '' ? "the model's decision to make this call" : `the value at ${parameter}`
-  return `${what} ${WHY[rule]}`
+  const subject =
+    path === '' ? "the model's decision to make this call" : `the value at ${parameter}`
+  return `${subject} ${WHY[rule]}`
 }
 
 const WHY: Readonly<Record<FlowRule, string>> = {
@@ -189,14 +190,14 @@ function placesIn(tool: Tool, args: Readonly<Record<string, unknown>>): Place[] 
   const walk = schemaWalk(jsonSchemaOf(tool))
   const base = clearanceOf(tool)
   const places: Place[] = []
-  const waiting = [{ value: args as unknown, path: [] as FieldKey[], alternatives: walk.root }]
-  for (let one = waiting.shift(); one; one = waiting.shift()) {
-    const { value, path, alternatives } = one
+  const queue = [{ value: args as unknown, path: [] as FieldKey[], alternatives: walk.root }]
+  for (let next = queue.shift(); next; next = queue.shift()) {
+    const { value, path, alternatives } = next
     // A branch without a declaration accepts what the tool accepts.
     const isDeclared = alternatives.some((schema) => schema[ACCEPTS] !== undefined)
     const found = alternatives.map((schema) => schema[ACCEPTS] ?? {})
     if (isDeclared) places.push({ path, accepts: narrowest(found.map(clearanceIn(base))) })
-    // The content of an asset will replace this. The declaration of any part applies to all of it.
+    // The content of an asset will replace this value. A declaration of any part of it applies to all of it.
     const inside = isReference(value) ? declaredBelow(alternatives, tool) : []
     if (inside.length > 0)
       places.push({ path, accepts: narrowest([...found, ...inside].map(clearanceIn(base))) })
@@ -205,8 +206,8 @@ function placesIn(tool: Tool, args: Readonly<Record<string, unknown>>): Place[] 
     for (const [name, item] of Object.entries(value)) {
       const key = Array.isArray(value) ? Number(name) : name
       const below = entryOf(key)
-      // Values that no schema describes have no places of their own.
-      if (below.length > 0) waiting.push({ value: item, path: [...path, key], alternatives: below })
+      // Values that no schema describes are not places.
+      if (below.length > 0) queue.push({ value: item, path: [...path, key], alternatives: below })
     }
   }
   return places
@@ -218,39 +219,39 @@ function isReference(value: unknown): boolean {
 }
 
 /**
- * Returns the declarations below a value, at any depth. A schema that refers to a definition counts as the tool's
- * declaration.
+ * Returns the declarations below a value, at any depth. If a schema refers to a definition, returns all declarations of
+ * the tool.
  */
 function declaredBelow(alternatives: Alternatives, tool: Tool): unknown[] {
   const found: unknown[] = []
-  const waiting: unknown[] = alternatives.flatMap(({ [ACCEPTS]: _, ...schema }) => [schema])
-  for (let one = waiting.pop(); one !== undefined; one = waiting.pop()) {
-    if (typeof one !== 'object' || one === null) continue
-    const { [ACCEPTS]: accepts, $ref, ...rest } = one as Record<string, unknown>
+  const stack: unknown[] = alternatives.flatMap(({ [ACCEPTS]: _, ...schema }) => [schema])
+  for (let part = stack.pop(); part !== undefined; part = stack.pop()) {
+    if (typeof part !== 'object' || part === null) continue
+    const { [ACCEPTS]: accepts, $ref, ...rest } = part as Record<string, unknown>
     if (accepts !== undefined) found.push(accepts)
     if ($ref !== undefined) return allDeclared(jsonSchemaOf(tool))
-    waiting.push(...Object.values(rest).filter((item) => item !== undefined))
+    stack.push(...Object.values(rest).filter((item) => item !== undefined))
   }
   return found
 }
 
 function allDeclared(schema: unknown): unknown[] {
   if (typeof schema !== 'object' || schema === null) return []
-  const own = Object.hasOwn(schema, ACCEPTS) ? [Reflect.get(schema, ACCEPTS)] : []
-  return [...own, ...Object.values(schema).flatMap(allDeclared)]
+  const declared = Object.hasOwn(schema, ACCEPTS) ? [Reflect.get(schema, ACCEPTS)] : []
+  return [...declared, ...Object.values(schema).flatMap(allDeclared)]
 }
 
 /**
- * Returns what a parameter accepts. Keys that it does not declare come from its tool. An invalid declaration
- * accepts nothing.
+ * Returns a function that converts a declaration to what the parameter accepts. Keys that it does not declare come from
+ * its tool. For an invalid declaration, the parameter accepts only trusted, public values.
  */
-function clearanceIn(base: Clearance): (given: unknown) => Clearance {
-  return (given) => ({ ...base, ...(isClearance(given) ? given : ACTS) })
+function clearanceIn(base: Clearance): (declared: unknown) => Clearance {
+  return (declared) => ({ ...base, ...(isClearance(declared) ? declared : ACTS) })
 }
 
-/** Returns what all of them accept. */
-function narrowest(all: readonly Clearance[]): Clearance {
-  return all.reduce((a, b) => ({
+/** Returns what every one of the clearances accepts. */
+function narrowest(clearances: readonly Clearance[]): Clearance {
+  return clearances.reduce((a, b) => ({
     integrity: a.integrity === 'trusted' ? 'trusted' : b.integrity,
     confidentiality: a.confidentiality === 'public' ? 'public' : b.confidentiality,
     readers: a.readers || b.readers ? [...(a.readers ?? []), ...(b.readers ?? [])] : undefined,

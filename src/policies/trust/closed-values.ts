@@ -6,27 +6,27 @@ import { fromPointer } from '../../core/refs/field-key.ts'
 import { ownField } from '../../core/refs/field-path.ts'
 import { ACCEPTS } from './check-flow.ts'
 
-const asking = new WeakSet<Tool>()
+const askAboutTools = new WeakSet<Tool>()
 
 /** Whether the tool is `ask_about`, whose closed answers may be shown. */
 export function isAskAbout(tool: Tool): boolean {
-  return asking.has(tool)
+  return askAboutTools.has(tool)
 }
 
 /** Marks a tool as `ask_about`. */
 export function markAskAbout(tool: Tool): void {
-  asking.add(tool)
+  askAboutTools.add(tool)
 }
 
 /** Returns how many bits a value of a schema can reveal, including its absence; null if the schema is not closed. */
 export function closedBits(schema: unknown): number | null {
-  const count = valuesOf(schema)
+  const count = countValues(schema)
   return count === null ? null : Math.ceil(Math.log2(count + 1))
 }
 
 /** Whether a closed schema allows the value. */
 export function isClosedValue(schema: unknown, value: unknown): boolean {
-  if (!isPlainObject(schema) || valuesOf(schema) === null) return false
+  if (!isPlainObject(schema) || countValues(schema) === null) return false
   const { enum: list, type, format } = schema
   if (schema.const !== undefined) return value === schema.const
   if (Array.isArray(list)) return list.includes(value)
@@ -43,8 +43,8 @@ export function isClosedValue(schema: unknown, value: unknown): boolean {
 }
 
 /**
- * Returns how many bits an acting tool would receive through untrusted values at closed parameters. Null if a
- * violation is not at a closed parameter that allows the value, or if the tool or the parameter declares what it
+ * Returns how many bits a tool that acts would receive through untrusted values at closed parameters. Null if any
+ * violation is not an untrusted value that a closed parameter allows, or if the tool or the parameter declares what it
  * accepts.
  */
 export function closedBitsOf(
@@ -76,7 +76,7 @@ function bitsAt(tool: Tool, args: unknown, path: string): number | null {
     value = ownField(value, name)
     if (alternatives.some((schema) => schema[ACCEPTS] !== undefined)) return null
   }
-  // The value behind an asset reference was not checked.
+  // The content behind an asset reference was not checked against the schema.
   if (typeof value === 'string' && /asset:/i.test(value)) return null
   const closed = alternatives.find((schema) => isClosedValue(schema, value))
   return closed ? closedBits(closed) : null
@@ -94,7 +94,7 @@ const TIME = String.raw`([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.000)?)?(Z|[+-]([01]\d
 const DATES = 10_000 * 12 * 31
 const TIMES = 24 * 60 * (1 + 2 * 60) * (2 + 2 * 24 * 60)
 
-/** Formats of digits in a fixed order, which cannot contain words. */
+/** Text formats that count as closed: digits in a fixed order, which cannot contain words. */
 const FORMATS = {
   date: { pattern: new RegExp(`^${DATE}$`), count: DATES },
   time: { pattern: new RegExp(`^${TIME}$`), count: TIMES },
@@ -106,7 +106,7 @@ type Format = keyof typeof FORMATS
 const DOUBLES = 2 ** 64
 
 /** Returns the number of values that a schema allows; null if it is unlimited. */
-function valuesOf(schema: unknown): number | null {
+function countValues(schema: unknown): number | null {
   if (!isPlainObject(schema)) return null
   const { type, enum: list, format } = schema
   if (schema.const !== undefined) return isScalar(schema.const) ? 1 : null

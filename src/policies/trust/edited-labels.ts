@@ -17,7 +17,7 @@ import { ownInstance } from '../../core/refs/own-instance.ts'
 import { parseVariableRef } from '../../core/refs/variable-ref.ts'
 import type { CallItem, CallOutcome, PolicyCall } from '../policy.ts'
 
-/** What an edit was made from: the labels of the old version, and the path of the edited value in it. */
+/** The version that an edit starts from: its labels, and the path of the edited value in it. */
 interface OldVersion {
   tree: LabelTree
   path: readonly FieldKey[]
@@ -29,8 +29,8 @@ export function isEdit(tool: Tool, { error }: CallOutcome): boolean {
 }
 
 /**
- * Labels the new version that a call of `edit_asset` made, and returns the labels of the call's result. In the result,
- * the reference of a new version has the label of who chose to edit it: it says nothing of the content.
+ * Labels the new version that a call of `edit_asset` created, and returns the labels of the call's result. There, the
+ * reference of the new version has the label of the model's context, because it reveals nothing about the content.
  *
  * @param whole The label of everything that the call was given.
  */
@@ -54,9 +54,9 @@ export function labelEdit(
 }
 
 /**
- * Returns the labels of a new version by place: those of the old version, joined at the edited places with the labels
- * of what is written there. Null if one label must apply to all of it: for texts without fields, for `move`, `copy`
- * and `test`, and for calls that a person approved.
+ * Returns the labels of a new version and its fields: those of the old version, joined at the edited places with the
+ * labels of what is written there. Null if one label must apply to all of it: for texts without fields, for `move`,
+ * `copy` and `test`, and for calls that a person approved.
  */
 function treeOfVersion(call: PolicyCall, item: CallItem, labels: Labels): LabelTree | null {
   const { isMapped, state, toolCallId } = call
@@ -67,11 +67,11 @@ function treeOfVersion(call: PolicyCall, item: CallItem, labels: Labels): LabelT
   const context = labels.contextOf(toolCallId)
   let { tree } = old
   for (const [index, edit] of (edits as Edit[]).entries()) {
-    if (ownReads(item, index).some((read) => mayChoosePlace(read, edit))) return null
+    if (readsOfEdit(item, index).some((read) => mayChoosePlace(read, edit))) return null
     const below = pathOf(edit)
     const path = below && beforeIndex([...old.path, ...below])
     if (!path || path.length === 0) return null
-    // The model chose the place. It has not seen the value.
+    // The model chose the place, but has not seen the value.
     tree = withLabelAt(tree, path.slice(0, -1), context, { isWhole: false })
     tree = withLabelAt(tree, path, join(context, labelOf(item, index)), { isWhole: true })
   }
@@ -81,7 +81,7 @@ function treeOfVersion(call: PolicyCall, item: CallItem, labels: Labels): LabelT
 function oldVersion(call: PolicyCall, item: CallItem, labels: Labels): OldVersion | null {
   const { ref: written } = call.written
   const { ref } = item.arguments
-  // A name that came from elsewhere has a label of its own.
+  // A reference that a variable contained has a label of its own.
   if (isAssetRef(written) && isAssetRef(ref)) {
     const parts = parseAssetRef(String(ref))
     const tree = parts && labels.assetTree({ id: parts.id, fieldPath: [] })
@@ -100,29 +100,29 @@ function pathOf(edit: Edit): FieldKey[] | null {
   return isOne ? fromPointer(edit.path) : null
 }
 
-/** Items of a list move when one is added, so that a list has one label. */
+/** Cuts a path before an index: items of a list move when one is added, so a list has one label. */
 function beforeIndex(path: readonly FieldKey[]): readonly FieldKey[] {
   const index = path.findIndex((key) => /^(\d+|-)$/.test(String(key)))
   return index === -1 ? path : path.slice(0, index)
 }
 
-/** Whether a value that was read may decide which place changes: it is the whole edit, or its operation or path. */
+/** Whether a value that was read may decide which place changes: it is a whole edit, or an edit's `op` or `path`. */
 function mayChoosePlace({ path: [, , key] }: Read, edit: Edit): boolean {
   return key === undefined || (isJsonEdit(edit) && key !== 'value')
 }
 
-/** Returns what was read for an edit, alone or with the whole list. */
-function ownReads({ reads }: CallItem, index: number): readonly Read[] {
+/** Returns the reads of one edit, and those of the whole list. */
+function readsOfEdit({ reads }: CallItem, index: number): readonly Read[] {
   return reads.filter(({ path: [key, item = index] }) => {
     return key === 'edits' && String(item) === String(index)
   })
 }
 
 function labelOf(item: CallItem, index: number): Label {
-  return joinAll(ownReads(item, index).map(({ labels }) => wholeOf(labels)))
+  return joinAll(readsOfEdit(item, index).map(({ labels }) => wholeOf(labels)))
 }
 
-/** Joins a label to the value at a path: to all of it, or to its keys. */
+/** Joins a label to the labels at a path: of the whole value, or only of its keys. */
 function withLabelAt(
   tree: LabelTree,
   path: readonly FieldKey[],

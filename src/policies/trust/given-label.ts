@@ -9,15 +9,15 @@ import type { PolicyCall } from '../policy.ts'
 /**
  * Returns the label of everything that a call is given: what the model had seen, and what the call reads.
  *
- * @param reads What one execution reads. Default: what all of the call's items read.
+ * @param reads The reads of one execution. Default: those of all items of the call.
  */
 export function givenTo(call: PolicyCall, labels: Labels, reads?: readonly Read[]): Label {
   const { toolCallId, each, state } = call
   const read = reads ? labelOf(reads) : readsOf(call)
   const over = each ? [wholeOf(each)] : []
-  // A person approved these values. The same names may have other values by now.
-  const shown = state.approval?.label ? [readLabel(state.approval.label)] : []
-  return joinAll([labels.contextOf(toolCallId), ...over, read, ...shown, byName(call, labels)])
+  // The values that a person approved. The same names may have other values by now.
+  const approved = state.approval?.label ? [readLabel(state.approval.label)] : []
+  return joinAll([labels.contextOf(toolCallId), ...over, read, ...approved, byName(call, labels)])
 }
 
 const labelOf = (reads: readonly Read[]): Label => joinAll(reads.map((one) => wholeOf(one.labels)))
@@ -27,14 +27,14 @@ const allReads = new WeakMap<PolicyCall['items'], Label>()
 
 /** Returns the label of everything a call reads. It is computed once, because every failed item needs it. */
 function readsOf({ items }: PolicyCall): Label {
-  const known = allReads.get(items) ?? labelOf(items.flatMap(({ reads }) => reads))
-  allReads.set(items, known)
-  return known
+  const label = allReads.get(items) ?? labelOf(items.flatMap(({ reads }) => reads))
+  allReads.set(items, label)
+  return label
 }
 
 /**
- * Returns the label of what the model wrote, if nothing was read for the call: it failed before, or a person
- * approved its values.
+ * Returns the label of the references in a call, if the call has read nothing: it failed before, or a person approved
+ * its values. Otherwise, `reads` has their labels.
  */
 function byName({ written, items, state }: PolicyCall, labels: Labels): Label {
   if (items.length > 0 && !state.approval?.answer) return TRUSTED

@@ -19,7 +19,7 @@ import type { TrustSettings } from './trust-options.ts'
 /** The labels of incoming messages and of the files that come with them. */
 export class IncomingLabels {
   readonly #attachments: TrustSettings['attachments']
-  /** The label that the sender gives the messages. */
+  /** The label that the caller passed with the messages. */
   readonly #given: Label | null
 
   constructor({ attachments }: Pick<TrustSettings, 'attachments'>, given: LabelInput | undefined) {
@@ -27,7 +27,7 @@ export class IncomingLabels {
     this.#given = given === undefined ? null : readLabel(given)
   }
 
-  /** Returns the label of a message. Null if the label follows from the sender. */
+  /** Returns the label of a message. Null if the sender alone determines it. */
   of({ id, content, content_type, message_type, sender }: Message): WrittenLabelTree | null {
     const source = `message:${id}`
     // Without a label, a reply to a command would count as the engine's own message.
@@ -37,7 +37,7 @@ export class IncomingLabels {
     const isParts = content_type === 'multipart/mixed' && Array.isArray(content)
     const linked = isParts && this.#attachments === 'untrusted' ? linkedParts(content) : []
     if (linked.length === 0) return base && writeLabelTree({ label: base })
-    // Anybody can change what a web address returns, so its content is untrusted whoever sends the address.
+    // The content of a web address can change at any time, so it is untrusted, whoever sent the address.
     const label = join(base ?? TRUSTED, madeBy(UNTRUSTED, source))
     const fields = Object.fromEntries(linked.map((index) => [index, { label }]))
     return writeLabelTree({ label: base ?? TRUSTED, fields })
@@ -50,8 +50,8 @@ export class IncomingLabels {
    */
   ofFile({ id }: Pick<Message, 'id'>, kept: WrittenLabel = {}): WrittenLabelTree {
     const attached = this.#attachments === 'trusted' ? TRUSTED : UNTRUSTED
-    const all = joinAll([attached, this.#given ?? readLabel({}), readLabel(kept)])
-    return writeLabelTree({ label: madeBy(all, `message:${id}`) })
+    const label = joinAll([attached, this.#given ?? readLabel({}), readLabel(kept)])
+    return writeLabelTree({ label: madeBy(label, `message:${id}`) })
   }
 }
 

@@ -14,36 +14,36 @@ export interface NotedReads {
   /** The label of everything that was read so far, and of the tool's own marks. */
   label(): Label
   trust: NonNullable<ToolContext['trust']>
-  /** Returns assets that track the labels of what is read through them, except for assets that they saved. */
-  assets(assets: Assets, made: readonly ConversationEvent[]): Assets
+  /** Returns assets that track the labels of everything read through them, except what the execution saved. */
+  assets(assets: Assets, saved: readonly ConversationEvent[]): Assets
   read(found: Found): void
 }
 
-/** Tracks what an execution reads. `given` is the label of its input. */
+/** Starts to track what an execution reads. `given` is the label of its input. */
 export function noteReads(labels: Labels, given: Label): NotedReads {
-  let all = TRUSTED
+  let readSoFar = TRUSTED
   const note = (label: Label): void => {
-    all = join(all, label)
+    readSoFar = join(readSoFar, label)
   }
   return {
-    label: () => all,
+    label: () => readSoFar,
     trust: {
       given,
       get read() {
-        return all
+        return readSoFar
       },
       mark: (label) => note(readLabel(label)),
     },
-    assets(assets, made) {
+    assets(assets, saved) {
       const isOwn = (id: string): boolean =>
-        made.some((event) => event.type === 'ASSET_CREATED' && event.payload.assetId === id)
+        saved.some((event) => event.type === 'ASSET_CREATED' && event.payload.assetId === id)
       return notedAssets(assets, { labels, isOwn, note })
     },
     read: (found) => note(found.labels ? wholeOf(found.labels) : UNKNOWN),
   }
 }
 
-/** The methods that read an asset. */
+/** The methods of assets that read one asset. */
 const READING = [
   'get',
   'getBase64',

@@ -12,7 +12,7 @@ import {
 } from '../../core/labels/label-tree.ts'
 import { fromPointer } from '../../core/refs/field-key.ts'
 
-/** A result that needs labels. */
+/** The result of a tool, to be labelled. */
 export interface LabelledResult {
   tool: Tool
   /** The id of the call, without an item's index. */
@@ -30,8 +30,8 @@ export function resultLabels(
   { tool, callId, input, result }: LabelledResult,
   given: Label,
 ): LabelTree {
-  const own = mapLabels(declared(tool, input, result), (label) => madeBy(label, `call:${callId}`))
-  return joinLabel(own, given)
+  const tree = mapLabels(declared(tool, input, result), (label) => madeBy(label, `call:${callId}`))
+  return joinLabel(tree, given)
 }
 
 /**
@@ -48,7 +48,7 @@ function declared({ returns, openWorld }: Tool, input: unknown, result: unknown)
   }
 }
 
-/** Adds labels to the events of a call's assets, according to the places of the bytes in the result. */
+/** Adds labels to the events of a call's assets: the label of the place in the result where the bytes were. */
 export function labelledAssets(
   events: readonly ConversationEvent[],
   tree: LabelTree,
@@ -75,7 +75,7 @@ export function listLabels(items: Iterable<LabelTree>, given: Label): LabelTree 
 }
 
 /** Error codes whose messages contain no values. */
-const OURS: ReadonlySet<string> = new Set([
+const WITHOUT_VALUES: ReadonlySet<string> = new Set([
   'approval_denied',
   'flow_denied',
   'interrupted',
@@ -89,5 +89,5 @@ export function labelOfFailure(
   { code }: CallError,
   { context, given }: { context: Label; given: Label },
 ): Label {
-  return OURS.has(code) ? context : given
+  return WITHOUT_VALUES.has(code) ? context : given
 }

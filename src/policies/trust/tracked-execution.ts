@@ -20,10 +20,10 @@ export class TrackedExecution {
     this.#labels = labels
     this.#given = givenTo(execution.call, labels, execution.reads)
     this.#noted = noteReads(labels, this.#given)
-    this.#keep()
+    this.#retain()
   }
 
-  /** What changes in the execution so that it is tracked. */
+  /** The changes to the execution that track it. */
   get changes(): ExecutionChanges {
     const { assets, read, trust } = this.#noted
     return {
@@ -45,20 +45,20 @@ export class TrackedExecution {
       ? labelEdit(call, { reads, arguments: args }, { outcome, whole })
       : whole
     const events = labelledAssets(outcome.events, tree, { label: wholeOf(tree) })
-    const own = this.#own()
-    const kept = tool.readOnly || isPlain(own) ? {} : { given: writeLabel(own) }
-    return { ...outcome, events, labels: tree, ...kept }
+    const given = this.#all()
+    const retained = tool.readOnly || isPlain(given) ? {} : { given: writeLabel(given) }
+    return { ...outcome, events, labels: tree, ...retained }
   }
 
   /** The label of what this execution was given and has read. */
-  #own(): Label {
+  #all(): Label {
     return join(this.#given, this.#noted.label())
   }
 
-  /** An acting tool may retain what it is given, and return it from a later call. */
-  #keep(): Label {
+  /** Returns the label of what the tool may have retained from all calls. A tool that acts may return it later. */
+  #retain(): Label {
     const { tool } = this.#execution
-    return tool.readOnly ? TRUSTED : this.#labels.keep(tool.id, this.#own())
+    return tool.readOnly ? TRUSTED : this.#labels.keep(tool.id, this.#all())
   }
 
   #treeOf(outcome?: CallOutcome): LabelTree {
@@ -67,8 +67,8 @@ export class TrackedExecution {
     const { tool, call } = this.#execution
     const { input } = this.#started
     const about = { tool, callId: call.toolCallId, input, result: outcome?.value }
-    const tree = resultLabels(about, joinAll([this.#own(), this.#keep()]))
-    // The error message of a tool may contain any part of what it worked with.
+    const tree = resultLabels(about, joinAll([this.#all(), this.#retain()]))
+    // The error message of a tool may contain any part of its input and reads.
     return outcome && !outcome.error ? tree : { label: wholeOf(tree) }
   }
 }

@@ -57,9 +57,9 @@ export const TRUST_OPTIONS: OptionTable<TrustOptions> = {
   attachments: is.oneOf('trusted', 'untrusted'),
 }
 
-/** Fills in default values; null for `off`. */
-export function resolveTrust(given: TrustMode | TrustOptions = 'off'): TrustSettings | null {
-  const options = typeof given === 'string' ? { mode: given } : given
+/** Fills in default values. Null for `off`. */
+export function resolveTrust(option: TrustMode | TrustOptions = 'off'): TrustSettings | null {
+  const options = typeof option === 'string' ? { mode: option } : option
   const { mode, onViolation = 'ask', decide, budgetBits = 64, attachments = 'untrusted' } = options
   return mode === 'off' ? null : { mode, onViolation, decide, budgetBits, attachments }
 }

@@ -13,8 +13,8 @@ import { TrackedExecution } from './tracked-execution.ts'
 import type { FlowDecision, TrustSettings } from './trust-options.ts'
 
 /**
- * Tracks where values come from. Asks or denies if a tool does not accept what a call would give it, and labels
- * the outcomes of calls. Every label comes with a value that was read: the boundary reports it in `reads`.
+ * Tracks where values come from. Asks a person or denies the call if a tool does not accept the labels of its input.
+ * Labels the outcomes of calls. The boundary reports the labels of the values that a call reads in `reads`.
  */
 export function trustPolicy(trust: TrustSettings): Policy {
   return {
@@ -25,9 +25,9 @@ export function trustPolicy(trust: TrustSettings): Policy {
       if (!call.labels) return perform()
       const tracked = new TrackedExecution(execution, call.labels)
       const outcome = await perform(tracked.changes)
-      return declassified(call, tracked.labelled(outcome), trust)
+      return declassify(call, tracked.labelled(outcome), trust)
     },
-    after: labelled,
+    after: labelOutcome,
   }
 }
 
@@ -42,10 +42,10 @@ async function checkCall(
   const found = items.map((item): ItemViolations => {
     return [item, violationsOf(tool, item.arguments, { context, reads: item.reads })]
   })
-  const repeated = repeatedBy(call)
-  const all = distinct([...repeated, ...found.flatMap(([, violations]) => violations)])
+  const ofList = listViolations(call)
+  const all = distinct([...ofList, ...found.flatMap(([, violations]) => violations)])
   // The bits are reserved while the app decides, so that no other call can spend them.
-  const bits = repeated.length === 0 ? reserveClosed(call, labels, { found, trust }) : null
+  const bits = ofList.length === 0 ? reserveClosed(call, labels, { found, trust }) : null
   const violations = bits === null ? all : []
   const args = isMapped ? items.map((item) => item.arguments) : items[0]?.arguments
   let decision: FlowDecision = 'deny'
@@ -60,20 +60,20 @@ async function checkCall(
       violations,
     })
     decision = answer ?? (violations.length > 0 ? trust.onViolation : 'allow')
-    // A person is asked anyway, and decides about the closed values too.
+    // Another policy asks a person anyway, who then decides about the closed values too.
     if (bits !== null && decision === 'allow' && soFar === 'ask') decision = 'ask'
   } finally {
     if (decision !== 'allow') labels.release(toolCallId)
   }
   if (decision === 'allow')
     return bits ? { decision, events: [closedEvent(call, bits)] } : { decision }
-  // A person sees the closed values too, and reads the reason in the violations.
+  // The person also sees the violations of closed values.
   if (decision === 'ask') return { decision, violations: all }
   return { decision, code: 'flow_denied', reason: reasonOf(call, violations) }
 }
 
 /** Returns the violations of a mapped call's list. The length of the list determines how often the tool runs. */
-function repeatedBy({ tool, each, written }: PolicyCall): FlowViolation[] {
+function listViolations({ tool, each, written }: PolicyCall): FlowViolation[] {
   if (!each) return []
   const { _each: list } = written
   const about = { path: '/_each', ...(typeof list === 'string' ? { ref: list } : {}) }
@@ -85,8 +85,8 @@ type ItemViolations = [item: CallItem, violations: readonly FlowViolation[]]
 
 /**
  * Reserves bits of the run's budget for a call whose violations are all closed values at closed parameters. The model
- * has not seen the values, and they reveal no more than a closed answer of `ask_about`. Returns the bits to log, or null
- * if the call has other violations or the budget has too few bits left.
+ * has not seen the values, and they reveal no more than a closed answer of `ask_about`. Returns the bits to log. Null if
+ * the call has other violations, or the budget has too few bits left.
  */
 function reserveClosed(
   { tool, toolCallId, runId }: PolicyCall,
@@ -123,13 +123,13 @@ async function askApp(
   )
 }
 
-/** Returns the reason why a call does not run, without any value. Undefined if there are no violations. */
+/** Returns why a call is denied, without any values. Undefined if there are no violations. */
 function reasonOf(
   { written }: PolicyCall,
   violations: readonly FlowViolation[],
 ): string | undefined {
-  const known = new Set(referencesIn(written).map(({ text }) => text))
-  return violationTexts(violations, known).join('; ') || undefined
+  const refs = new Set(referencesIn(written).map(({ text }) => text))
+  return violationTexts(violations, refs).join('; ') || undefined
 }
 
 /** Removes duplicates, because the items of a mapped call have the same ones. */
@@ -138,9 +138,14 @@ function distinct(violations: readonly FlowViolation[]): FlowViolation[] {
 }
 
 /**
- * Labels an outcome without an execution: a failure before it, an answer of the app, or the list of a mapped call.
+ * Labels the outcome of a call that no execution has labelled: a failure before the execution, a result that the app
+ * gave, or the list of a mapped call.
  */
-function labelled(call: PolicyCall, outcome: CallOutcome, item?: number): CallOutcome | undefined {
+function labelOutcome(
+  call: PolicyCall,
+  outcome: CallOutcome,
+  item?: number,
+): CallOutcome | undefined {
   const { labels, tool, toolCallId } = call
   if (!labels || outcome.labels) return undefined
   const given = givenTo(call, labels)
@@ -150,10 +155,10 @@ function labelled(call: PolicyCall, outcome: CallOutcome, item?: number): CallOu
       context: labels.contextOf(toolCallId),
       given: join(given, about),
     })
-    // A call that never started gave its tool nothing to retain.
-    const hasBegun = call.state.attempts > 0 && !tool.readOnly && !isPlain(given)
-    const kept = hasBegun ? { given: writeLabel(given) } : {}
-    return { ...outcome, labels: { label }, ...kept }
+    // A tool cannot retain the input of a call that never started.
+    const mayRetain = call.state.attempts > 0 && !tool.readOnly && !isPlain(given)
+    const retained = mayRetain ? { given: writeLabel(given) } : {}
+    return { ...outcome, labels: { label }, ...retained }
   }
   if (call.isMapped && item === undefined) {
     const items = labels.items(toolCallId).values()
@@ -161,15 +166,15 @@ function labelled(call: PolicyCall, outcome: CallOutcome, item?: number): CallOu
   }
   const input = call.state.approval?.arguments
   const about = { tool, callId: toolCallId, input, result: outcome.value }
-  const kept = tool.readOnly ? TRUSTED : labels.given(tool.id)
-  return { ...outcome, labels: resultLabels(about, join(given, kept)) }
+  const retained = tool.readOnly ? TRUSTED : labels.given(tool.id)
+  return { ...outcome, labels: resultLabels(about, join(given, retained)) }
 }
 
 /**
- * Shows a closed answer about untrusted values to the model, within the budget of its run, and logs that. Other
- * outcomes stay unchanged.
+ * Marks a closed answer of `ask_about` as trusted, so that the model sees it, and logs that. It counts towards the
+ * budget of the run. Other outcomes stay unchanged.
  */
-function declassified(call: PolicyCall, outcome: CallOutcome, trust: TrustSettings): CallOutcome {
+function declassify(call: PolicyCall, outcome: CallOutcome, trust: TrustSettings): CallOutcome {
   const { labels, toolCallId, runId } = call
   if (trust.mode !== 'quarantine' || !labels || !isAskAbout(call.tool)) return outcome
   if (outcome.error || !outcome.labels) return outcome

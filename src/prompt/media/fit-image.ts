@@ -2,7 +2,7 @@ import type { Sharp } from 'sharp'
 import { warn } from '../../core/in-background.ts'
 import { missingPeer, optionalPeer } from '../../optional-peer.ts'
 
-/** The requirements of a model for an image. */
+/** An image's type, and what the model accepts. */
 export interface ImageLimits {
   /** The MIME type of its bytes. */
   mime: string
@@ -22,7 +22,7 @@ const FOR_IMAGES = 'Resizing and converting images'
 /** Whether this process has warned that `sharp` is missing. */
 let hasWarned = false
 
-/** One of the encodings that are tried until one fits. */
+/** JPEG qualities, and shares of the maximum side, that are tried in this order until the image fits. */
 const QUALITIES = [85, 70, 50]
 const SIDES = [1, 0.75, 0.5, 0.25]
 
@@ -38,7 +38,7 @@ export async function fitImage(
 ): Promise<FittedImage> {
   const { mime, types, maxBytes } = limits
   const library = await optionalLibrary(load)
-  if (!library) return asItIs(bytes, limits)
+  if (!library) return unchanged(bytes, limits)
   const open = (): Sharp => library.default(bytes, { failOn: 'error' }).timeout({ seconds: 60 })
   try {
     const { width, height, hasAlpha } = await open().metadata()
@@ -49,13 +49,13 @@ export async function fitImage(
       return { type: 'image', bytes, mime }
     }
     const target = Math.min(side, limits.maxSide)
-    return await smaller(open, { ...limits, maxSide: target, isDrawn: hasAlpha || isDrawn(mime) })
+    return await reencode(open, { ...limits, maxSide: target, isDrawn: hasAlpha || isDrawn(mime) })
   } catch (error) {
-    return { type: 'failed', why: `it cannot be decoded (${lineOf(error)})` }
+    return { type: 'failed', why: `it cannot be decoded (${firstLine(error)})` }
   }
 }
 
-async function smaller(
+async function reencode(
   open: () => Sharp,
   { types, maxSide, maxBytes, isDrawn }: ImageLimits & { isDrawn: boolean },
 ): Promise<FittedImage> {
@@ -76,7 +76,7 @@ async function smaller(
   return { type: 'failed', why: `it cannot be made smaller than ${maxBytes} bytes` }
 }
 
-function asItIs(bytes: Uint8Array, { mime, types, maxBytes }: ImageLimits): FittedImage {
+function unchanged(bytes: Uint8Array, { mime, types, maxBytes }: ImageLimits): FittedImage {
   const advice = missingPeer('sharp', FOR_IMAGES)
   if (!types.includes(mime)) {
     return { type: 'failed', why: `the model does not accept ${mime}. ${advice}` }
@@ -95,7 +95,7 @@ function isDrawn(mime: string): boolean {
   return /png|gif|svg|bmp/.test(mime)
 }
 
-function lineOf(error: unknown): string {
+function firstLine(error: unknown): string {
   return String(error instanceof Error ? error.message : error).split('\n', 1)[0] ?? ''
 }
 

@@ -61,7 +61,7 @@ export function mediaPlan(
   const { maxPdfPages } = capabilities
   const limit = limitOf(capabilities.takes, mime)
   if (size === 0 && !facts.isValue) return note('it is empty')
-  // sharp cannot decode types that browsers cannot show on every machine.
+  // On some machines, sharp cannot decode HEIC and HEIF, which browsers do not show either.
   const isCameraImage = /^image\/hei[cf]$/.test(mime) && limit !== null
   if (topLevel(mime) === 'image' && !isCameraImage) {
     const image = imagePlan(facts, options)
@@ -82,7 +82,7 @@ export function mediaPlan(
   }
   const by = otherwise === 'type' ? null : textOf(mime)
   if (by && (by === 'text' || size <= MAX_READ)) {
-    // Some models take documents only by URL. Text is better sent in the prompt.
+    // Some models accept documents only by URL. Other text is sent in the prompt.
     const byUrl = mime === PDF && limit === null ? patternsOf(capabilities, mime).map(String) : []
     return { type: 'text', by, maxChars: maxTextChars, byUrl }
   }
@@ -102,14 +102,14 @@ function patternsOf({ urls }: ModelCapabilities, mime: string): RegExp[] {
   })
 }
 
-/** Null if the model does not take images. */
+/** Returns the plan for an image. Null if the model does not accept images. */
 function imagePlan({ mime, size }: MediaFacts, options: PlanOptions): MediaPlan | null {
   const { capabilities, imageMaxSide, inlineThresholdBytes } = options
   const { takes } = capabilities
   const seen = ['image/png', 'image/jpeg', 'image/webp'].filter(
     (type) => limitOf(takes, type) !== null,
   )
-  // No model takes every `image/*`, so assume the types that browsers show.
+  // No model accepts every `image/*`, so of these, assume only the types that browsers show.
   const isTaken =
     mime in takes || seen.includes(mime) || (mime === 'image/gif' && limitOf(takes, mime) !== null)
   if (!isTaken && seen.length === 0) return null
@@ -123,7 +123,7 @@ function imagePlan({ mime, size }: MediaFacts, options: PlanOptions): MediaPlan 
     type: 'image',
     mime,
     types: isTaken ? [mime, ...seen.filter((type) => type !== mime)] : seen,
-    // A small file may still have more pixels than the provider accepts.
+    // A small file may have more pixels than the provider accepts.
     maxSide: isLarge
       ? Math.min(imageMaxSide, capabilities.maxImageSide)
       : capabilities.maxImageSide,

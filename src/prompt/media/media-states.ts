@@ -16,7 +16,7 @@ import { bodyKey, type ReadBody, type ReadPlan, readBody, weightOf } from './rea
 
 /** The state of one file: ready, not sent, or missing. */
 export type MediaState =
-  /** It is ready. `key` is equal for files that are sent in the same way. */
+  /** It is ready. Files with the same `key` are sent identically. */
   | { type: 'read'; facts: MediaFacts | null; body: ReadBody; key: string }
   /** The model does not get it, for this reason. */
   | { type: 'note'; facts: MediaFacts | null; why: string }
@@ -31,10 +31,10 @@ interface CachePlace {
   key: string
 }
 
-/** The cache keys of parts that were seen before. A transcript keeps its parts, and every step sees all of them again. */
+/** Caches the place of each part, because every step looks up all parts of the transcript again. */
 const places = new WeakMap<MediaPart, CachePlace>()
 
-/** The states of the files of one model call. They survive if the cache drops an entry meanwhile. */
+/** The states of the files of one model call. They stay available if the cache drops an entry during the call. */
 export class MediaStates {
   readonly #source: MediaSource
   readonly #options: PlanOptions
@@ -51,10 +51,10 @@ export class MediaStates {
     this.#timeoutMs = timeoutMs
   }
 
-  /** Returns what is known without I/O, or null. */
+  /** Returns the state, if it is known without I/O, or null. */
   find(part: MediaPart): MediaState | null {
-    const known = this.#found.get(keyOf(part))
-    if (known) return known
+    const found = this.#found.get(keyOf(part))
+    if (found) return found
     const { gone, cache } = this.#source
     if (gone?.has(part.ref)) return this.#keep(part, { type: 'missing' })
     const place = this.#placeOf(part)
@@ -63,7 +63,7 @@ export class MediaStates {
     const { facts, key } = place
     const body = cache.get(key) as ReadBody | undefined
     if (!body || isExpired(body)) return null
-    return this.#keep(part, { type: 'read', facts, body, key: sameness(facts, body) })
+    return this.#keep(part, { type: 'read', facts, body, key: contentKey(facts, body) })
   }
 
   /** Reads and prepares the file. If the store fails, the conversation continues without it. */
@@ -85,8 +85,8 @@ export class MediaStates {
   /** Returns the cache key of the body, or its state if it is not read; null if nothing is known. */
   #placeOf(part: MediaPart): CachePlace | MediaState | null {
     const source = this.#source
-    const known = places.get(part)
-    if (known && isSame(known.source, source)) return known
+    const cached = places.get(part)
+    if (cached && isSame(cached.source, source)) return cached
     const facts = source.cache.get(factsKey(part.ref, source)) as MediaFacts | undefined
     if (!facts) return null
     const plan = mediaPlan(facts, part.otherwise, this.#options)
@@ -100,7 +100,7 @@ export class MediaStates {
   async #resolve(part: MediaPart): Promise<MediaState> {
     const source = this.#source
     const { ref } = part
-    if (!ref.startsWith('asset:')) return foreign(part, source)
+    if (!ref.startsWith('asset:')) return webFile(part, source)
     const facts = await inTime(`Reading ${ref}`, this.#timeoutMs, () => loadFacts(ref, source))
     if (!facts) return { type: 'missing' }
     const plan = mediaPlan(facts, part.otherwise, this.#options)
@@ -121,7 +121,7 @@ export class MediaStates {
       cache.delete(key)
       body = await cache.load(key, make)
     }
-    return { type: 'read', facts, body, key: sameness(facts, body) }
+    return { type: 'read', facts, body, key: contentKey(facts, body) }
   }
 }
 
@@ -145,16 +145,16 @@ function isSame(a: MediaSource, b: MediaSource): boolean {
   )
 }
 
-/** A larger body gets more time. */
+/** Additional time to read a body, in milliseconds for each MiB. */
 const MS_PER_MIB = 1000
 
-/** Equal for bodies that are sent identically. */
-function sameness({ identity }: MediaFacts, body: ReadBody): string {
+/** Returns a key that is equal for bodies that are sent identically. */
+function contentKey({ identity }: MediaFacts, body: ReadBody): string {
   return `${identity} ${body.type} ${'mime' in body ? body.mime : ''}`
 }
 
-/** A URL in a message. Only the provider fetches it: byref might reach internal addresses. */
-async function foreign(
+/** Returns the state of a web address. Only the provider fetches it, because byref might reach internal addresses. */
+async function webFile(
   { ref, mimeType }: MediaPart,
   { capabilities }: MediaSource,
 ): Promise<MediaState> {
@@ -176,7 +176,7 @@ async function typeOfPath(path: string, fallback: string): Promise<string> {
 /** Error codes which mean that a reference leads to nothing. */
 const MISSING = new Set(['asset_not_found', 'field_not_found', 'invalid_reference'])
 
-/** Approximate size of an entry in the cache, in bytes. */
+/** Approximate size of facts in the cache, in bytes. */
 const FACTS_BYTES = 1000
 
 /** Returns the cache key for the facts of a reference. */

@@ -15,7 +15,7 @@ import { fitImage, optionalLibrary } from './fit-image.ts'
 import { isFetched, type MediaFacts, type MediaPlan } from './media-plan.ts'
 import type { MediaSource } from './media-source.ts'
 
-/** A body that is prepared for a model. The cache keeps it. */
+/** A body that is prepared for a model. It is cached. */
 export type ReadBody =
   | { type: 'data'; mime: string; base64: string }
   | { type: 'url'; mime: string; url: URL; until: number }
@@ -24,9 +24,9 @@ export type ReadBody =
   | { type: 'value'; text: string }
   | { type: 'failed'; why: string }
 
-/** Marks a text as only the beginning of a body. */
+/** The rest of a text of which only the beginning is shown. */
 export interface RestOfText {
-  /** What the next part is: `page 13 of 60`. */
+  /** Where the rest starts, or how much is shown: `page 13 of 60`. */
   shown: string
   /** The argument of `fetch_asset` that reads the next part: `page: 13`. */
   next: string
@@ -35,7 +35,7 @@ export interface RestOfText {
 /** A plan that needs the bytes. */
 export type ReadPlan = Exclude<MediaPlan, { type: 'note' }>
 
-/** Lifetime of signed URLs. They are reused for half of it, so that prompts do not change at every step. */
+/** Lifetime of signed URLs in seconds. A URL is reused for half of it, so that prompts do not change at every step. */
 const URL_SECONDS = 24 * 3600
 
 /** Returns the cache key of a prepared body. Equal bodies with the same plan share an entry. */
@@ -45,7 +45,7 @@ export function bodyKey(
   plan: ReadPlan,
   namespace: string | null,
 ): string {
-  // These depend on the asset, and not only on its bytes.
+  // Values and URLs depend on the asset, not only on its bytes.
   const owner =
     plan.type === 'value' || ('byUrl' in plan && plan.byUrl.length > 0) ? [namespace, ref] : []
   return JSON.stringify([facts.identity, plan, ...owner])
@@ -66,10 +66,10 @@ export async function readBody(
     if (plan.type === 'text') return await readText(ref, { facts, plan }, source)
     return await readPart(ref, { plan, stored }, source)
   } catch (error) {
-    const isRefused =
+    const isRejected =
       error instanceof ByrefError &&
       /^(asset_(unsupported|too_large|invalid)|dependency_missing)$/.test(error.code)
-    if (isRefused) return { type: 'failed', why: error.message }
+    if (isRejected) return { type: 'failed', why: error.message }
     throw error
   }
 }
@@ -94,7 +94,7 @@ async function readPart(
     if (image.type === 'failed') return image
     return { type: 'data', mime: image.mime, base64: base64Of(image.bytes) }
   }
-  if (!(await isWhatItSays(bytes, plan.mime))) return lies(plan.mime)
+  if (!(await hasType(bytes, plan.mime))) return wrongType(plan.mime)
   if (plan.mime === 'application/pdf') {
     const pages = await pdfPages(bytes)
     if (pages === null) return { type: 'failed', why: 'it is not a readable PDF' }
@@ -108,7 +108,7 @@ async function readPart(
 /** Maximum characters of text of a PDF that has too many pages for the model. */
 const MANY_PAGES_CHARS = 16_000
 
-function lies(mime: string): ReadBody {
+function wrongType(mime: string): ReadBody {
   return { type: 'failed', why: `its bytes are not ${mime}` }
 }
 
@@ -116,7 +116,9 @@ interface ReadBytes {
   bytes: Uint8Array
 }
 
-/** Returns the URL from which the provider fetches the body, or the bytes if the store has a data URL; else null. */
+/**
+ * Returns the URL from which the provider fetches the body, or the bytes if the store returns a data URL. Else null.
+ */
 async function storedAt(
   ref: string,
   mime: string,
@@ -129,7 +131,7 @@ async function storedAt(
   }
   if (!url.startsWith('https:') || !isFetched(capabilities, mime, url)) return null
   const head = await assets.open(ref, { end: SNIFF_BYTES })
-  if (!(await isWhatItSays(await readBytes(head.stream), mime))) return lies(mime)
+  if (!(await hasType(await readBytes(head.stream), mime))) return wrongType(mime)
   return { type: 'url', mime, url: new URL(url), until: Date.now() + (URL_SECONDS / 2) * 1000 }
 }
 
@@ -152,7 +154,7 @@ async function readText(
   return { type: 'text', text: shown, rest: { shown: range, next: `startLine: ${linesOf(shown)}` } }
 }
 
-/** Reads the first pages of a document. */
+/** Returns the beginning of a document. */
 function beginningOf({ text, pages }: AssetText, maxChars: number): ReadBody {
   if (text.length <= maxChars) return { type: 'text', text, rest: null }
   const shown = textStart(text, maxChars)
@@ -170,7 +172,7 @@ function linesOf(text: string): number {
 }
 
 /** Whether the bytes have the type's signature. True for types without a signature. */
-async function isWhatItSays(head: Uint8Array, mime: string): Promise<boolean> {
+async function hasType(head: Uint8Array, mime: string): Promise<boolean> {
   if (!/^(image|audio|video)\/|^application\/pdf$/.test(mime)) return true
   const start = head.subarray(0, SNIFF_BYTES)
   const found = await sniff(start, { complete: start.length === head.length })
@@ -186,8 +188,8 @@ const SHORT_CHARS = 500
 const OUTLINE_CHARS = 1000
 
 /**
- * Returns what an embedded reference shows of text or data: all of it if it is short, else its beginning or its
- * outline.
+ * Returns the text that an embedded reference shows for text or data: all of it if it is short, or else its beginning
+ * or outline.
  */
 async function shortValue(
   ref: string,

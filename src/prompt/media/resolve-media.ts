@@ -17,9 +17,9 @@ import type { ReadBody, RestOfText } from './read-body.ts'
 const AT_ONCE = 6
 
 /**
- * Converts every file in the items to a part that the model accepts, or to text. Files are read in parallel, each
- * once, and cached files need no I/O. Equal files are sent once. If there are more than one call may carry, the
- * oldest are left out. Items without files are returned unchanged.
+ * Converts every file in the items to a part that the model accepts, or to text. Files are read in parallel, each once,
+ * and cached files need no I/O. Equal files are sent once. If there are more files than one call can carry, the oldest
+ * ones are left out. Items without files are returned unchanged.
  */
 export async function resolveMedia(
   items: readonly TranscriptItem[],
@@ -92,9 +92,9 @@ function fitIntoCall(
 }
 
 /**
- * Makes the parts of one call, in order. A file that was sent before is only named.
+ * Returns a function that converts the files of one call, in order. A file that was sent before is only named.
  *
- * @param omitted Keys of bodies that are too many for the call.
+ * @param omitted Keys of bodies that the call has no room for.
  */
 function createPartMaker(
   states: MediaStates,
@@ -119,25 +119,25 @@ function createPartMaker(
     const kind = facts?.kind ?? part.kind
     if (sent.has(key)) return [sameAsAbove(kind, part.ref)]
     sent.add(key)
-    if (body.type === 'text') return [wordsOf(part.ref, body, reading)]
+    if (body.type === 'text') return [textPart(part.ref, body, reading)]
     const file = filePart(part, body, part.fileName ?? facts?.name)
     return part.otherwise === 'short' ? [named(part.ref), file] : [file]
   }
 
   return (part) => {
-    if (media === 'none') return instead(part, null, 'bodies are read by reference')
+    if (media === 'none') return replacement(part, null, 'bodies are read by reference')
     const state = states.find(part)
     if (state?.type === 'read') return shown(part, state)
     if (state?.type !== 'note') {
       onMissing?.(part.ref, state?.error)
       return [unresolved(part)]
     }
-    return instead(part, state.facts, state.why)
+    return replacement(part, state.facts, state.why)
   }
 }
 
 /** Returns the text that replaces a body which is not sent. */
-function instead(part: MediaPart, facts: MediaFacts | null, why: string): TextPart[] {
+function replacement(part: MediaPart, facts: MediaFacts | null, why: string): TextPart[] {
   if (part.otherwise === 'short') return []
   return [part.otherwise === 'type' ? typeOf(part, facts) : noteOf(part, facts, why)]
 }
@@ -158,7 +158,7 @@ function filePart(
   }
 }
 
-/** `[image not shown: asset://…, image/tiff, 12 bytes, "scan.tif": why]` */
+/** Returns `[image not shown: asset://…, image/tiff, 12 bytes, "scan.tif": why]`. */
 function noteOf(part: MediaPart, facts: MediaFacts | null, why: string): TextPart {
   const size = facts?.size ?? part.size
   const name = part.fileName ?? facts?.name
@@ -169,11 +169,11 @@ function noteOf(part: MediaPart, facts: MediaFacts | null, why: string): TextPar
     ...(name ? [JSON.stringify(name)] : []),
   ]
   const text = `[${facts?.kind ?? part.kind} not shown: ${words.join(', ')}: ${why}]`
-  // The type and the URL may be text from outside.
+  // The type and the URL may come from outside.
   return { type: 'text', text: escapeBlocks(text) }
 }
 
-/** `[not shown: image/tiff]` */
+/** Returns `[not shown: image/tiff]`. */
 function typeOf(part: MediaPart, facts: MediaFacts | null): TextPart {
   return { type: 'text', text: `[not shown: ${facts?.mime ?? part.mimeType}]` }
 }
@@ -188,8 +188,8 @@ function sameAsAbove(kind: MediaPart['kind'], ref: string): TextPart {
   return { type: 'text', text: `[same ${kind} as above: ${ref}]` }
 }
 
-/** Returns the text of a body. If it is cut, it says how to read the rest with tools. */
-function wordsOf(
+/** Returns the text of a body. If it is cut, the last line says how to read the rest. */
+function textPart(
   ref: string,
   { text, rest }: { text: string; rest: RestOfText | null },
   reading: boolean,

@@ -26,7 +26,7 @@ const FOR_ASSETS = 'byref-assets'
 export const SECRET_LENGTH = 32
 
 /**
- * Makes a key of a secret. It signs tokens (JWT, HS256) and URLs of assets.
+ * Creates a key from a secret. The key signs tokens (JWT, HS256) and URLs of assets.
  *
  * @throws ByrefError `config_invalid` for a secret of less than 32 characters
  */
@@ -46,7 +46,7 @@ const CLAIMS: OptionTable<TokenClaims> = {
   expiresIn: is.required(is.either(is.number, is.string)),
 }
 
-/** Makes a token that a server with this key accepts. */
+/** Creates a token that a server with this key accepts. */
 export async function signToken(key: Uint8Array, claims: TokenClaims): Promise<string> {
   const { subject, namespace, role, expiresIn } = checkOptions('signToken', claims, CLAIMS)
   return new SignJWT({ namespace, role })
@@ -92,7 +92,9 @@ export async function signGrant(
     .sign(key)
 }
 
-/** Returns what a signature opens; null for an expired signature, and for one that this key did not make. */
+/**
+ * Returns the asset that a signature opens. Null for an expired signature, and for one that this key did not create.
+ */
 export async function readGrant(key: Uint8Array, signature: string): Promise<AssetGrant | null> {
   const payload = await verified(key, signature, FOR_ASSETS)
   if (typeof payload?.sub !== 'string') return null

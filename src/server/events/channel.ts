@@ -2,14 +2,19 @@ import type { UnderlyingSource } from 'node:stream/web'
 
 /** One event as it is sent, encoded once for all readers. */
 export interface Frame {
-  /** The position of a durable event, or the number of an event with another id; null for an event that is not durable. */
+  /**
+   * The position of a durable event, or the number of an event with another id; null for an event that is not durable.
+   */
   id: number | null
   bytes: Uint8Array
 }
 
-/** What a reader of a channel gets. */
+/** The content that one reader of a channel gets. */
 export interface ReaderOptions {
-  /** Returns what it gets first, as fast as it reads. Called again if frames after it are no longer kept. */
+  /**
+   * Returns the frames that the reader gets first, as fast as it reads. Called again if frames after them are no longer
+   * kept.
+   */
   before?(): AsyncIterable<Uint8Array>
   /**
    * Returns what it gets next: everything that was pushed until now, however long `before` took. New frames follow.
@@ -53,9 +58,9 @@ export function namedFrame(event: string, value: unknown): Uint8Array {
 }
 
 interface Reader {
-  /** The number of the next frame that it gets. */
+  /** The number of the next frame for the reader. */
   next: number
-  /** Whether it got everything that was pushed before it. */
+  /** Whether the reader got everything that was pushed before it joined. */
   caughtUp: boolean
   controller: ReadableStreamDefaultController<Uint8Array>
   finish(last?: Uint8Array): void
@@ -70,7 +75,7 @@ export class Channel {
   /** The number of `#frames[0]`. */
   #first = 0
   #bytes = 0
-  /** Every id above this one is in `#frames`. */
+  /** All frames with an id above this one are in `#frames`. */
   #complete: number
 
   constructor({ after, keepBytes = 2 * 1024 * 1024, readerBytes = 64 * 1024 }: ChannelOptions) {
@@ -79,7 +84,7 @@ export class Channel {
     this.#readerBytes = readerBytes
   }
 
-  /** How many readers there are. */
+  /** The number of readers. */
   get readers(): number {
     return this.#readers.size
   }
@@ -102,7 +107,9 @@ export class Channel {
     return this.#frames.filter((frame) => frame.id !== null && frame.id > id)
   }
 
-  /** Opens a stream for one more reader. A reader who misses a dropped frame gets the event `cut`, and its stream ends. */
+  /**
+   * Opens a stream for one more reader. A reader who misses a dropped frame gets the event `cut`, and its stream ends.
+   */
   listen({ before, now, onEnd }: ReaderOptions): ReadableStream<Uint8Array> {
     let iterator = before?.()[Symbol.asyncIterator]()
     let reader: Reader
@@ -185,7 +192,7 @@ export class Channel {
     const { controller } = reader
     if (!reader.caughtUp) return
     while (reader.next < this.#end && (controller.desiredSize ?? 0) > 0) {
-      // Counted first: the stream may pull again inside `enqueue`.
+      // Count the frame first, because the stream may pull again inside `enqueue`.
       const frame = this.#frames[reader.next++ - this.#first] as Frame
       controller.enqueue(frame.bytes)
     }

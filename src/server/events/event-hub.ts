@@ -12,7 +12,7 @@ import { PartialEvents } from './partial-events.ts'
 
 const HEARTBEAT_MS = 15_000
 
-/** How many records before its opening a channel keeps, for readers who reconnect a little late. */
+/** Number of records before its opening that a channel keeps, for readers who reconnect a little late. */
 const KEEP_RECORDS = 200
 
 /** A conversation with readers. */
@@ -26,7 +26,9 @@ interface Watched {
   opened: Promise<void>
 }
 
-/** The streams of all conversations of agents that share one log. Each event is read and encoded once for all readers. */
+/**
+ * The streams of all conversations of agents that share one log. Each event is read and encoded once for all readers.
+ */
 export class EventHub {
   readonly #watched = new Map<string, Watched>()
   readonly #partial = new Map<string, PartialEvents>()
@@ -56,7 +58,7 @@ export class EventHub {
     }, HEARTBEAT_MS).unref()
   }
 
-  /** How many streams are open. */
+  /** The number of open streams. */
   get readers(): number {
     return this.#readers
   }

@@ -4,7 +4,7 @@ import type { ConversationLog } from '../../log/conversation-log.ts'
 import { publicSummary } from '../public-info.ts'
 import { Channel, jsonFrame, namedFrame } from './channel.ts'
 
-/** How long changes of one conversation are collected into one event, in milliseconds. */
+/** Time for which changes of one conversation are collected into one event, in milliseconds. */
 const COLLECT_MS = 100
 
 /**
@@ -18,7 +18,7 @@ export class NamespaceFeed {
   readonly #channel = new Channel({ after: 0, keepBytes: 256 * 1024 })
   readonly #pending = new Map<string, NodeJS.Timeout>()
   #number = 0
-  /** How many conversations were deleted. */
+  /** The number of conversations that were deleted. */
   #deletions = 0
 
   constructor(log: ConversationLog) {

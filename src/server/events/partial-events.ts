@@ -9,7 +9,10 @@ interface OpenText {
   pieces: TextPiece[]
 }
 
-/** What streams in a conversation and is not in the log yet: text, arguments, progress, and a wait for the model. */
+/**
+ * The streamed parts of a conversation that are not in the log yet: text, arguments, progress, and a wait for the
+ * model.
+ */
 export class PartialEvents {
   readonly #open = new Map<string, OpenText>()
   readonly #progress = new Map<string, ConversationEvent>()

@@ -27,7 +27,7 @@ import { LabelIndex } from '../../log/label-index.ts'
 import { chatText, foldCase } from '../../log/summary.ts'
 import { asRead } from './as-read.ts'
 
-/** What a reader may see of one conversation. */
+/** Decides what a reader may see of one conversation. */
 export interface ConversationReader {
   readonly labels: ConversationLabels
   may(label: Label): boolean

@@ -9,7 +9,7 @@ type Entry = Pick<LogRecord, 'position'> & { message: Message }
 
 type Page = Omit<z.infer<typeof messagesPage>, 'messages'> & { messages: Entry[] }
 
-/** Which messages: those after `after`, or the last ones before `before`. Without either, the last ones. */
+/** Selects messages: those after `after`, or the last ones before `before`. By default, the last ones. */
 export interface PageOfMessages {
   after?: number
   before?: number
@@ -18,7 +18,7 @@ export interface PageOfMessages {
   end: number
 }
 
-/** How many records are read at once. */
+/** Number of records that are read at once. */
 const STRIDE = 500
 
 /**

@@ -6,7 +6,7 @@ import type { condition, rowsPage } from '../../wire/assets.ts'
 type Condition = z.infer<typeof condition>
 type Row = Record<string, unknown>
 
-/** Which rows of a table, and which of their columns. */
+/** Selects rows of a table, and columns. */
 export interface PageOptions {
   offset: number
   limit: number
@@ -84,7 +84,7 @@ async function findPlaces(
 }
 
 interface Match {
-  /** The value that is sorted by. */
+  /** Returns the value to sort by. */
   cell: unknown
   place: number
 }
@@ -136,7 +136,7 @@ function compareTyped(cell: unknown, to: Condition['to']): number {
   return compare(cell, isTyped && Number.isFinite(Number(to)) ? Number(to) : to)
 }
 
-/** Rows in a gap of this size are read and dropped: a second read takes longer than some thousand rows. */
+/** Maximum gap between rows that are read together. Rows in the gap are dropped, because a second read takes longer. */
 const GAP = 2000
 
 /** Returns the rows at these places, in this order: as many as fit into one answer, and at least one. */
@@ -167,7 +167,7 @@ async function rowsAt(rows: TableRows, places: readonly number[]): Promise<Row[]
   return page
 }
 
-/** Places that are close together, as spans that are read at once. */
+/** Joins places that are close together into spans, which are read at once. */
 function spansOf(places: readonly number[]) {
   const spans: { start: number; end: number; wanted: Set<number> }[] = []
   for (const place of places.toSorted((a, b) => a - b)) {

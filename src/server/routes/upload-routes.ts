@@ -65,7 +65,9 @@ export const uploadRoutes: readonly Route[] = [
   ),
 ]
 
-/** The type of a file. Undefined for the type that `curl --data-binary` sends by default, so that the type is detected. */
+/**
+ * The type of a file. Undefined for the type that `curl --data-binary` sends by default, so that the type is detected.
+ */
 function declaredType(mime: string | undefined): string | undefined {
   const isForm = mime?.toLowerCase().startsWith('application/x-www-form-urlencoded')
   return isForm ? undefined : mime
@@ -97,8 +99,8 @@ interface FormOptions extends Pick<ImportOptions, 'signal' | 'onProgress'> {
 }
 
 /**
- * Saves the files of a form (RFC 7578) as they arrive. Other fields are ignored. If one of several files fails, the others
- * are saved nevertheless. The failure of the only file is thrown.
+ * Saves the files of a form (RFC 7578) as they arrive. Other fields are ignored. If one of several files fails, the
+ * others are saved nevertheless. The failure of the only file is thrown.
  */
 async function importForm(
   body: ReadableStream<Uint8Array>,
@@ -135,7 +137,7 @@ async function importForm(
   })
   form.on('finish', () => ended.resolve())
   const source = Readable.fromWeb(body)
-  // Nobody is there any more to read an answer.
+  // The client has disconnected, so nobody reads an answer.
   source.on('error', (cause) => {
     cut.abort(cause)
     ended.reject(cause)
@@ -163,7 +165,10 @@ function isComplete({ files, error }: UploadedForm): boolean {
   return error === undefined && files.every((file) => 'asset' in file)
 }
 
-/** Returns the content of a file in a form. If nobody reads it to its end, the rest is skipped, because the next file follows. */
+/**
+ * Returns the content of a file in a form. If nobody reads it to its end, the rest is skipped, because the next file
+ * follows.
+ */
 function contentOf(file: Readable): PassThrough {
   const content = new PassThrough()
   // The form reports this, too.
@@ -199,8 +204,8 @@ type OnProgress = NonNullable<ImportOptions['onProgress']>
 const INTERVAL_MS = 200
 
 /**
- * Answers with the result of long work. A client that accepts `text/event-stream` gets events `progress`, and at the end
- * `done` with the answer, or `error`. The work continues when the client disconnects.
+ * Answers with the result of long work. A client that accepts `text/event-stream` gets events `progress`, and at the
+ * end `done` with the answer, or `error`. The work continues when the client disconnects.
  */
 export async function withProgress<T extends object>(
   c: Context,

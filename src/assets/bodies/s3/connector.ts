@@ -67,8 +67,8 @@ export interface S3ConnectorOptions {
   /** Puts the bucket in the path instead of the host name. Default: true, except for AWS. */
   forcePathStyle?: boolean
   /**
-   * Maximum number of attempts of a request if the server fails or does not answer. Default: 6, with growing pauses of two
-   * to three seconds altogether.
+   * Maximum number of attempts of a request if the server fails or does not answer. Default: 6, with growing pauses of
+   * two to three seconds altogether.
    */
   maxAttempts?: number
   /** Maximum time that a server may be silent, in milliseconds. Default: 30,000. */
@@ -244,8 +244,8 @@ type RetryStrategy = Exclude<S3ClientConfig['retryStrategy'], undefined>
 const FIRST_PAUSE_MS = 100
 
 /**
- * Retries each request by itself, with pauses that double. The SDK's own strategy has one budget for all requests, so an
- * outage that meets many saves at once would end all of them.
+ * Retries each request by itself, with pauses that double. The SDK's own strategy has one budget for all requests, so
+ * an outage that meets many saves at once would end all of them.
  */
 function createRetries(maxAttempts: number): RetryStrategy {
   return {
@@ -269,7 +269,9 @@ function tokenAfter(retries: number) {
   return { getRetryCount: () => retries, getRetryDelay: () => pause }
 }
 
-/** An error of the server as an error that says what to do. Without a key, the request was about the bucket itself. */
+/**
+ * Converts an error of the server to one that says what to do. Without a key, the request was about the bucket itself.
+ */
 function s3Error(
   error: unknown,
   { bucket, key, endpoint = 'AWS' }: { bucket: string; key?: string; endpoint?: string },

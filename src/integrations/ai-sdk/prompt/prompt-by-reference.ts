@@ -25,16 +25,16 @@ import type { RedactedPrompt } from './redact-prompt.ts'
 type ToolMessage = Extract<LanguageModelV4Message, { role: 'tool' }>
 type UserMessage = Extract<LanguageModelV4Message, { role: 'user' }>
 
-/** Where the bodies of a prompt come from. `tail` is for those that `fetch_asset` read for this call. */
+/** The sources of a prompt's bodies. `tail` is for bodies that `fetch_asset` read for this call. */
 export interface BodySources {
   source: MediaSource
   tail: MediaSource
 }
 
-/** Where a prompt gets its results and bodies. */
+/** The sources of a prompt's results and bodies. */
 interface PromptOptions {
   views: ResultViews
-  /** Returns what the model takes. Called only for prompts with bodies. */
+  /** Returns the model's capabilities. Called only for prompts with bodies. */
   source(): Promise<BodySources>
   /** Whether the model has the tools that read assets. */
   hasReading: boolean
@@ -65,8 +65,8 @@ const TEXT_ONLY: ResultCapabilities = {
 
 /**
  * Shows a prompt by reference: longer results have their names, bodies are sent as the model takes them, and the guide
- * explains references where they first appear. The result depends on the messages alone, so each prompt starts with the one
- * before it. Returns the same prompt if nothing changes.
+ * explains references where they first appear. The result depends on the messages alone, so each prompt starts with the
+ * one before it. Returns the same prompt if nothing changes.
  */
 export async function promptByReference(
   prompt: LanguageModelV4Prompt,
@@ -146,7 +146,7 @@ function withResults(
   shown: readonly (ShownResult | null)[],
   [made, ...outside]: LanguageModelV4Message[],
 ): LanguageModelV4Message[] {
-  // In their order, because a model may give several calls one id.
+  // In order, because a model may give several calls the same id.
   const parts = (made?.role === 'tool' ? made.content : []).values()
   const content = message.content.map((part, i) => {
     const own = shown[i] ? parts.next().value : undefined
@@ -215,7 +215,7 @@ const SHORT_CHARS = 200
 
 /** Shows the results of prompts by their names. Each result is converted once, however many prompts contain it. */
 export class ResultViews {
-  /** By output: the AI SDK keeps this object from step to step. */
+  /** Cached by output, because the AI SDK keeps this object from step to step. */
   readonly #views = new WeakMap<object, View>()
   readonly #byReference: (part: ResultPart) => Promise<ModelOutput>
 

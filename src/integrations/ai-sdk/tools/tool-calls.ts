@@ -22,7 +22,7 @@ import { flowTool, type MessageTrust } from '../../trust/tool-trust.ts'
 /** The options of a call. */
 export type CallOptions = ToolExecutionOptions<unknown>
 
-/** A tool of an application, and what its calls need. */
+/** A tool of an application, and the options of its calls. */
 export interface ToolCallsOptions {
   name: string
   tool: Tool
@@ -31,11 +31,11 @@ export interface ToolCallsOptions {
   references?: ByrefTool['references']
   /** Null if trust is off. */
   trust: MessageTrust | null
-  /** Whether errors for wrong arguments have the parameters, because the model may not have seen them. */
+  /** Whether errors about invalid arguments contain the parameters, because the model may not have seen them. */
   explains?: boolean
-  /** Characters of JSON above which a result becomes an asset. Default: 32,768. */
+  /** Maximum length of a result, in characters of JSON. A longer one becomes an asset. Default: 32,768. */
   maxResultChars?: number
-  /** What the application gets as the tool's output. */
+  /** The form of the tool's output for the application. */
   outputs: 'values' | 'references'
 }
 
@@ -47,7 +47,10 @@ export class ToolCalls {
   readonly #boundary: Boundary
   /** Returns the tool as byref describes one. In quarantine with the fields of its results. */
   readonly described = onceResolved(() => this.#describe())
-  /** Whether this class must check the arguments: the model may not have seen the schema, and the AI SDK does not check it. */
+  /**
+   * Whether this class must check the arguments: the model may not have seen the schema, and the AI SDK does not check
+   * it.
+   */
   readonly #checks: boolean
 
   constructor(options: ToolCallsOptions) {
@@ -71,7 +74,7 @@ export class ToolCalls {
     )
   }
 
-  /** Returns whether a call needs no work here: its tool can run at once. */
+  /** Returns whether a call can run at once, without any work here. */
   isPlain(input: unknown): boolean {
     return this.options.trust === null && !this.#checks && !hasRefs(input)
   }

@@ -97,8 +97,8 @@ export class ToolSearch {
   }
 
   /**
-   * Returns a request without the tools that the model finds by search, or with these deferred to the provider. Calls of
-   * tools that it does not show are shown as they came: through `call_tool`.
+   * Returns a request without the tools that the model finds by search, or with these deferred to the provider. Calls
+   * of tools that it does not show are shown as they came: through `call_tool`.
    *
    * @param isOwn Whether a tool is one of byref's, which are always shown.
    * @throws ByrefError `config_invalid` for a model whose provider should search, and cannot
@@ -212,7 +212,7 @@ function isUnnamed(
   return !providerExecuted && (toolName === CALL_TOOL || !tools.has(toolName))
 }
 
-/** Holds back the input of a call until it is known which tool it calls. */
+/** Holds back the input of a call until it is known which tool is called. */
 function unwrapping(tools: RequestTools) {
   const held = new Set<string>()
   return new TransformStream<LanguageModelV4StreamPart, LanguageModelV4StreamPart>({

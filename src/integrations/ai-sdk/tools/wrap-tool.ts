@@ -13,8 +13,8 @@ import type { CallOptions, ToolCalls } from './tool-calls.ts'
 type Execute = (input: unknown, options: CallOptions) => unknown
 
 /**
- * Wraps a tool: its parameters take references, and the model gets references in its results. The application gets what it
- * got before. Tools of a provider are left alone, and dynamic tools keep their schema.
+ * Wraps a tool: its parameters take references, and the model gets references in its results. The application gets the
+ * same outputs as before. Tools of a provider are left alone, and dynamic tools keep their schema.
  */
 export function wrapTool(calls: ToolCalls): Tool {
   const { tool, assets, maxResultChars, name, outputs } = calls.options
@@ -58,7 +58,7 @@ async function* yields(
   { input, options }: { input: unknown; options: CallOptions },
 ): AsyncGenerator {
   const { promise: ended, resolve: end } = Promise.withResolvers<void>()
-  // The values are held until the last yield.
+  // The values stay available until the last yield.
   const opened = await new Promise((use, reject) => {
     const hold = (value: unknown): Promise<void> => {
       use(value)
@@ -73,7 +73,7 @@ async function* yields(
   }
 }
 
-/** An output as the model is shown it, also each preliminary one. */
+/** Returns an output as the model sees it. Also called for preliminary outputs. */
 function stored(output: unknown, options: ResultOptions): unknown {
   if (!isIterable(output)) {
     return Promise.resolve(output).then((value) => valueByReference(value, options))
@@ -84,7 +84,7 @@ function stored(output: unknown, options: ResultOptions): unknown {
 }
 
 /**
- * Returns whether a person is asked: where the tool says so of the values, and where the trust policy would deny the
+ * Returns whether a person is asked: if the tool requires it for these values, or if the trust policy would deny the
  * call.
  */
 function asking(calls: ToolCalls): Tool['needsApproval'] | Execute {
@@ -111,7 +111,7 @@ function asking(calls: ToolCalls): Tool['needsApproval'] | Execute {
   }
 }
 
-/** Returns the output for the model. It is made once, because a stream in a value can be read once. */
+/** Returns the output for the model. It is computed once, because a stream in a value can be read only once. */
 function showing(
   tool: Tool,
   storing: (toolCallId: string) => ResultOptions,

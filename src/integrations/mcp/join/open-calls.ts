@@ -1,7 +1,7 @@
 import { ByrefError } from '../../../core/errors.ts'
 import type { ServerConnection } from './server-connection.ts'
 
-/** A question of a server to the client. */
+/** A question that a server asks the client. */
 export interface Question {
   method: string
   params: unknown
@@ -12,7 +12,7 @@ interface OpenCall<Result> {
   connection: ServerConnection
   result: Promise<{ result: Result }>
   questions: { question: Question; answer(response: unknown): void }[]
-  /** Signals that there is a question. */
+  /** Signals that the server has asked a question. */
   wake(): void
   cancel(): void
 }

@@ -5,7 +5,7 @@ import type { ServerConnection } from './server-connection.ts'
 /** Maximum number of addresses in results that are remembered. */
 const MAX_NOTED = 10_000
 
-/** Which of several servers has a resource. */
+/** Finds out which of several servers has a resource. */
 export class ResourcePlaces {
   /** Addresses in results, with the server of the result. */
   readonly #noted = new Map<string, ServerConnection>()

@@ -26,11 +26,10 @@ export const NOT_RUNNING = 'byref/notRunning'
 export interface ServerSource {
   /** The name of the server for people and models, such as `github`. */
   name: string
-  /** What the names of its tools and prompts begin with. Default: its name and `_`. */
+  /** The prefix of the names of its tools and prompts. Default: its name and `_`. */
   prefix?: string
   /**
-   * Whether the annotations of its tools are believed. Without them, each tool counts as one that acts. Default
-   * `trusted`.
+   * Whether the annotations of its tools are trusted. Otherwise, each tool counts as one that acts. Default `trusted`.
    */
   trust?: ServerTrust
   /**
@@ -41,7 +40,7 @@ export interface ServerSource {
   recover?(error: unknown): Promise<boolean>
 }
 
-/** Gets what a server sends while it runs. */
+/** Receives messages of a server while it runs. */
 export interface ServerListener {
   /** The server is connected, and its lists are read; or one of its lists has changed. */
   changed(connection: ServerConnection): void
@@ -64,15 +63,17 @@ export interface Offers {
 type Sdk = typeof import('@modelcontextprotocol/client')
 export type ServerState = 'waiting' | 'starting' | 'running' | 'ended'
 
-/** A schema that takes any result. */
+/** A schema that accepts any result. */
 const ANY: StandardSchemaV1<unknown, Record<string, unknown>> = {
   '~standard': { version: 1, vendor: 'byref', validate: (value) => ({ value: Object(value) }) },
 }
-/** Pauses before a server that has ended is started again, in milliseconds. After the last, only a request starts it. */
+/**
+ * Pauses before a server that has ended is started again, in milliseconds. After the last, only a request starts it.
+ */
 const PAUSES = [1_000, 2_000, 4_000, 8_000, 16_000]
 /** A server that ran for this time before it ended is restarted without the longer pauses. */
 const STABLE_MS = 60_000
-/** Time without an answer after which the log says so. */
+/** Time without an answer after which a line is logged. */
 const SLOW_MS = 10_000
 /** Maximum time to connect. `npx` may have to install the server first. */
 const CONNECT_MS = 300_000
@@ -132,7 +133,7 @@ export class ServerConnection {
     return this.#client?.getNegotiatedProtocolVersion()
   }
 
-  /** Declares what the client can be asked for, for the connections that are opened from now on. */
+  /** Declares the capabilities of the client, for connections that are opened from now on. */
   declare(capabilities: ClientCapabilities): void {
     this.#capabilities = capabilities
   }
@@ -172,7 +173,7 @@ export class ServerConnection {
     }
   }
 
-  /** Subscribes to a resource, also on later connections, or ends that. */
+  /** Subscribes to a resource, also on later connections, or ends the subscription. */
   async subscribe(uri: string, isOn: boolean): Promise<void> {
     const client = await this.client()
     if (client.getProtocolEra() !== 'legacy') return
@@ -229,7 +230,7 @@ export class ServerConnection {
     }
   }
 
-  /** Some servers end when they are asked anything before `initialize`. They are started again without a question. */
+  /** Some servers exit if they receive a request before `initialize`. They are started again without it. */
   async #connect(): Promise<Client> {
     const first = await this.source.connect()
     const isLocal = first.whyEnded !== undefined
@@ -277,7 +278,7 @@ export class ServerConnection {
     return client
   }
 
-  /** Passes what the server asks to the client of the proxy, which answers in the form of the method. */
+  /** Passes the server's questions to the client of the proxy, which answers in the form of the method. */
   #answer(client: Client): void {
     const { sampling, elicitation, roots } = this.#capabilities
     const ask =
@@ -362,7 +363,7 @@ export class ServerConnection {
   }
 }
 
-/** `1 tool`, `2 tools`. */
+/** Returns a count with its noun: `1 tool`, `2 tools`. */
 export function countOfTools({ length }: readonly unknown[]): string {
   return `${length} ${length === 1 ? 'tool' : 'tools'}`
 }

@@ -1,6 +1,6 @@
 import type { ServerConnection } from './server-connection.ts'
 
-/** Where a tool or a prompt is: its server, and its name there. */
+/** The server of a tool or a prompt, and its name there. */
 export interface Place<Item> {
   connection: ServerConnection
   item: Item

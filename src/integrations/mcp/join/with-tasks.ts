@@ -12,7 +12,9 @@ export type ServerTransport = (Transport | Channel) & { whyEnded?(): string }
 /** The extension of the protocol, as clients declare it (SEP-2663). */
 export const TASKS = { 'io.modelcontextprotocol/tasks': {} } as const
 
-/** Pause between two requests for the state of a task, in milliseconds: usual, and the limits of what a server asks for. */
+/**
+ * Pause between two requests for the state of a task, in milliseconds: usual, and the limits of what a server asks for.
+ */
 const PAUSE = { usual: 1_000, least: 50, most: 30_000 }
 const STATE = 'byref-task:'
 
@@ -47,7 +49,7 @@ class TaskTransport {
   readonly #calls = new Map<unknown, Request>()
   /** Aborts the running tasks, by the id of the request. */
   readonly #running = new Map<unknown, AbortController>()
-  /** Our own requests that the server has not answered. */
+  /** byref's own requests that the server has not answered. */
   readonly #asked = new Map<unknown, (answer: RpcMessage) => void>()
   #listener: ((message: RpcMessage) => void) | undefined
 

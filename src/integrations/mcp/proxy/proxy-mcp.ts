@@ -36,7 +36,10 @@ export interface ProxyOptions {
   files?: string
   /** Returns when an asset that is saved now expires. Default: never. */
   expiresAt?(): Date
-  /** Returns why the server ended, as the message for requests that it did not answer. Not in the server's words. */
+  /**
+   * Returns why the server ended, as the message for requests that it did not answer. It must not contain text of the
+   * server.
+   */
   whyEnded?(): string
   /**
    * How untrusted data is treated. `track`: the model sees values, and a person is asked about calls that act on them.

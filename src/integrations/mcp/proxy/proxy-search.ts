@@ -20,9 +20,9 @@ import type { ToolCatalog } from './tool-catalog.ts'
 
 const { isDeepStrictEqual } = nodeBuiltin('node:util')
 
-/** Number of servers in a note. */
+/** Maximum number of servers that a note names. */
 const MAX_MISSING = 20
-/** Characters of the names in the note about changed tools. */
+/** Maximum length of the names in the note about changed tools, in characters. */
 const MAX_NAMES = 1_000
 
 /**
@@ -30,7 +30,7 @@ const MAX_NAMES = 1_000
  * that its prompts stay the same, too. What is new is found by search.
  */
 export class ProxySearch {
-  /** What the client lists. */
+  /** The tools that the client lists. */
   readonly list: readonly Fields[]
   readonly #rank: ToolSearchOptions['rank']
   readonly #pinned: ReadonlySet<unknown>
@@ -71,7 +71,7 @@ export class ProxySearch {
     return name === SEARCH_TOOLS || (name === CALL_TOOL && !this.#has(Object(args).name))
   }
 
-  /** Takes the server's tools as they are now. Returns notes for the model if there are others than before. */
+  /** Updates the server's tools. Returns notes for the model if the tools have changed. */
   update(catalog: ToolCatalog): string[] {
     const before = this.#names()
     const isSame = isDeepStrictEqual(catalog.shown, this.#catalog.shown)

@@ -81,7 +81,7 @@ export class ProxyTools {
   #catalog: Promise<ToolCatalog> | null = null
   /** Undefined until the first list is known, which decides for the whole session. */
   #search: ProxySearch | null | undefined
-  /** What the model must know about changed tools. */
+  /** Notes about changed tools for the model. */
   #changes: string[] = []
   /** The names of tools, in the order in which they appeared. */
   readonly #order = new Map<unknown, number>()
@@ -91,7 +91,7 @@ export class ProxyTools {
     this.#view = view
   }
 
-  /** Notes that the server has other tools now. A client in quarantine keeps the first list. */
+  /** Marks the server's tools as changed. A client in quarantine keeps the first list. */
   changed(): void {
     if (!this.#view.isQuarantine) this.#catalog = null
   }
@@ -221,7 +221,7 @@ export class ProxyTools {
     if (!known) return withArguments(call, args)
     const before = this.#asker.answered(request)
     if (before?.approved) return withArguments(call, before.given, true)
-    // A value that was filled in has an origin, even if no label records it.
+    // A value that was filled in has an origin, even without a label.
     const isUnknown = args !== written && labels.reads.length === 0
     const unknown = { path: [], ref: 'a reference', labels: { label: UNKNOWN } }
     const reads = isUnknown ? [unknown] : labels.reads

@@ -40,7 +40,7 @@ const NOT_PASSED = { code: METHOD_NOT_FOUND, message: 'This method is not availa
 
 /**
  * The view of a client in quarantine. It sees the server's first description of itself, and references in place of
- * results. Nothing that the server sends unasked is passed on.
+ * results. Messages that the server sends on its own are not passed on.
  */
 export class QuarantineView implements ProxyView {
   readonly handlers: ProxyView['handlers']
@@ -188,7 +188,7 @@ function textBlock(text: string): Fields {
 /** An error whose message contains no text of the server. */
 class ShownError extends ProtocolError {}
 
-/** Replaces the text of errors by our own. Of the server's errors, only a code of the protocol is passed on. */
+/** Replaces the text of errors with byref's own. Of the server's errors, only a code of the protocol is passed on. */
 function inOurWords(handler: Handler): Handler {
   return (request, peers) =>
     handler(request, peers).catch((error) => failureOf(request, shownError(error, peers)))
@@ -225,7 +225,7 @@ function failureHere(error: unknown): ByrefError {
   return new ByrefError(error.code, message)
 }
 
-/** Answers a request of the server. The server learns the client's roots and that the client is alive, nothing more. */
+/** Answers a request of the server. The server learns only the client's roots, and that the client is alive. */
 async function answerServer(request: RpcMessage, { askClient, answer }: FromServer): Promise<void> {
   const { id, method } = request
   if (method === 'ping') answer({ jsonrpc: '2.0', id, result: {} })
@@ -283,7 +283,7 @@ class NamedResources {
     return uri === undefined ? request : { ...request, params: { ...request.params, uri } }
   }
 
-  /** Returns the same for a subscription. */
+  /** Returns a subscription request with the server's address. */
   subscribe(request: RpcMessage): RpcMessage {
     const made = this.toServer(request)
     this.#subscribed.set(made.params?.uri, String(request.params?.uri))

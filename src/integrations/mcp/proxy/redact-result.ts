@@ -41,7 +41,7 @@ export async function redactResult(
   return { ref: stored[0]?.ref, text: lines.join('\n') || '<untrusted nothing>' }
 }
 
-/** A body to save, and what is described of it: its value, or what is known of a file. */
+/** A body to save, and the value or the file data that its description is made from. */
 interface Body {
   fields: Fields
   value: unknown

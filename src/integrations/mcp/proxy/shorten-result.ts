@@ -15,27 +15,27 @@ const { isDeepStrictEqual } = nodeBuiltin('node:util')
 /** Which values of a result become assets. */
 export interface ShortenOptions {
   save: SaveBody
-  /** Maximum characters of a text, or of structured content as JSON, that pass. */
+  /** Maximum length of a text, or of structured content as JSON, that passes unchanged, in characters. */
   maxChars: number
-  /** Maximum bytes of a picture, a sound or a file that pass. */
+  /** Maximum size of an image, a sound or a file that passes unchanged, in bytes. */
   maxBytes: number
   /** Whether images stay next to their references, for the model to see. */
   showImages: boolean
   readingTools: ReadingToolNames
 }
 
-/** A value that was stored, and the text that stands for it: how to pass it on, and how it begins. */
+/** A stored value, and the text that replaces it: the value's reference and its beginning. */
 interface Stored {
   ref: string
   text: string
 }
 
-/** Characters that are shown of a stored text. */
+/** Number of characters of a stored text that are shown. */
 const PREVIEW_CHARS = 2_000
 
 /**
- * Puts references in place of large values in a result of `tools/call`, `resources/read` or `prompts/get`. Returns the same
- * object if nothing is.
+ * Puts references in place of large values in a result of `tools/call`, `resources/read` or `prompts/get`. Returns the
+ * same object if nothing is.
  *
  * @param name The name of the assets.
  */
@@ -63,9 +63,9 @@ export async function shortenResult(
 class Shortener {
   readonly #name: string
   readonly #options: ShortenOptions
-  /** The structured content of which something was stored, and the text that stands for it. */
+  /** Structured content of which a part was stored, and the text that replaces it. */
   #data: { given: unknown; text: string } | null = null
-  /** What was stored of each text, because servers repeat texts of structured content as blocks. */
+  /** The stored value of each text, because servers repeat texts of structured content as blocks. */
   readonly #stored = new Map<string, Promise<Stored>>()
 
   constructor(name: string, options: ShortenOptions) {
@@ -73,7 +73,7 @@ class Shortener {
     this.#options = options
   }
 
-  /** Structured content. Storing its long texts alone keeps the form that its schema promises. */
+  /** Shortens structured content. If only its long texts are stored, it keeps the form of its schema. */
   async data(given: unknown): Promise<unknown> {
     if (!this.#isLong(given)) return given
     const value = isPlainObject(given) ? await this.#withRefs(given) : given
@@ -87,7 +87,7 @@ class Shortener {
     return { assetRef: ref, offloaded: true, preview: previewOf(value) }
   }
 
-  /** The blocks of a result. Many blocks that are long together become one. */
+  /** Shortens the blocks of a result. Many blocks that are long together become one. */
   async content(blocks: readonly unknown[]): Promise<unknown[]> {
     const shortened = await Promise.all(blocks.map((block) => this.#block(block)))
     const texts = blocks.flatMap((block, i) => {
@@ -123,7 +123,7 @@ class Shortener {
     return type === 'image' && this.#options.showImages ? [block, note] : [note]
   }
 
-  /** Servers repeat structured content as text. Returns what stands for it. */
+  /** Returns the text that replaces structured content that a server repeats as text. */
   #repeated(text: unknown): string | undefined {
     if (this.#data === null || typeof text !== 'string') return undefined
     const { given, text: short } = this.#data

@@ -30,11 +30,11 @@ export const METHOD_NOT_FOUND = -32601
 export const INVALID_PARAMS = -32602
 export const INTERNAL_ERROR = -32603
 
-/** The keys in the `_meta` of a request that say what its client is, since 2026-07-28. */
+/** The keys in the `_meta` of a request that describe its client, since 2026-07-28. */
 export const CLIENT_VERSION = 'io.modelcontextprotocol/protocolVersion'
 export const CLIENT_CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities'
 
-/** What an error of the protocol has besides its message. */
+/** The fields of a protocol error in addition to its message. */
 interface ErrorDetails {
   /** Default: -32602, invalid params. */
   code?: number

@@ -12,7 +12,7 @@ export interface Peers {
   askClient: Ask
   /** Aborted when the client cancels the request. */
   signal: AbortSignal
-  /** Returns why the server ended, in our words; null while it runs. */
+  /** Returns why the server ended, in byref's words. Null while it runs. */
   whyEnded(): string | null
 }
 
@@ -25,7 +25,9 @@ export interface RelayOptions {
   handlers: Readonly<Record<string, Handler>>
   /** Answers all other requests. Default: they pass to the server. */
   otherwise?: Handler
-  /** Gets each request and notification of the server. What it returns passes to the client; null passes nothing. */
+  /**
+   * Called with each request and notification of the server. Returns the message for the client; null sends nothing.
+   */
   fromServer(message: RpcMessage, help: FromServer): RpcMessage | null
   /** Returns why the server ended: the message for requests that it did not answer. */
   whyEnded(): string
@@ -38,9 +40,9 @@ export interface FromServer {
 }
 
 /**
- * Passes messages between a client and a server. Requests with a handler are answered by it. When one side ends, requests that
- * the server did not answer get an error, and the other side is closed. If the server ends before the first request, that
- * request gets the error too, because clients show it as the reason.
+ * Passes messages between a client and a server. Requests with a handler are answered by it. When one side ends,
+ * requests that the server did not answer get an error, and the other side is closed. If the server ends before the
+ * first request, that request gets the error too, because clients show it as the reason.
  *
  * @returns Which side ended first.
  */
@@ -51,7 +53,7 @@ export async function relay(
 ): Promise<'client' | 'server'> {
   /** The requests that the server has not answered, by id. */
   const asked = new Map<unknown, (answer: RpcMessage) => void>()
-  /** Our own requests that the client has not answered, by id. */
+  /** byref's own requests that the client has not answered, by id. */
   const askedClient = new Map<unknown, (answer: RpcMessage) => void>()
   /** The requests that a handler is working on. */
   const working = new Map<unknown, AbortController>()

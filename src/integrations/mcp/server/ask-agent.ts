@@ -46,7 +46,7 @@ interface Asked {
   call: string
 }
 
-/** How to ask an agent. */
+/** Options of a question to an agent. */
 interface AskOptions {
   context: ServerContext
   /** Whether the client can ask its person (`elicitation`). */
@@ -138,7 +138,7 @@ function labelOfCall(meta: unknown, { callers }: Sender): LabelInput {
   return writeLabel(stricterByMeta(callers === 'trusted' ? TRUSTED : UNTRUSTED, meta))
 }
 
-/** Returns whether the sender may read what the call would be given. */
+/** Returns whether the sender may read everything that the call would be given. */
 function isFor({ label }: Request, { reader }: Sender): boolean {
   return label === undefined || isReadableBy(reader, readLabel(label))
 }

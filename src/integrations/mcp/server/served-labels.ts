@@ -12,8 +12,8 @@ import { LabelIndex } from '../../../log/label-index.ts'
 import { metaOf } from '../mcp-labels.ts'
 
 /**
- * The labels of what agents have in their conversations, in all namespaces. Nothing is known of agents without trust,
- * and of conversations that never had it.
+ * The labels of values in the agents' conversations, in all namespaces. There are none for agents without trust, and
+ * for conversations that never had it.
  */
 export class ServedLabels {
   /** By tools: the same agent in all namespaces has one list of tools. */
@@ -29,7 +29,7 @@ export class ServedLabels {
     }
   }
 
-  /** Returns the labels of a conversation. Null if nothing is known of it. */
+  /** Returns the labels of a conversation. Null if it has none. */
   async conversation(agent: Agent, id: string): Promise<ConversationLabels | null> {
     const labels = await this.#indexes.get(agent.tools)?.of(agent.log, id)
     return labels?.hasTrust ? labels : null
@@ -70,7 +70,7 @@ export function readableAssets(
   labels: ServedLabels,
   { agents, reader }: { agents: readonly Agent[]; reader: string | null },
 ) {
-  /** Returns the label of the assets that a value names. Null if nothing is known of them. */
+  /** Returns the label of the assets that a value names. Null if they have none. */
   async function labelOf(value: unknown): Promise<Label | null> {
     const found = await Promise.all(idsIn(value).map((id) => labels.asset(agents, id)))
     const known = found.filter((label) => label !== null)
@@ -79,8 +79,8 @@ export function readableAssets(
 
   return {
     /**
-     * Returns the label of the assets that an input names. Null if nothing is known of them; an error if only others
-     * may read them.
+     * Returns the label of the assets that an input names. Null if they have none. Returns an error if only others may
+     * read them.
      */
     async given(tool: string, input: unknown): Promise<Label | ByrefError | null> {
       const label = await labelOf(input)
