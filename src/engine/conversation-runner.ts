@@ -223,7 +223,7 @@ export class ConversationRunner {
       signal: action.signal,
       // New for each action, so that work of an aborted action cannot keep slots from this one.
       slots: new Slots(settings.limits.parallelCalls),
-      append: (what) => this.#append(what, action),
+      append: (what) => this.#append(what, action, run.runId),
       during: (work) => activity.during(work),
       stream(event) {
         if (action.reason) return undefined
@@ -239,13 +239,15 @@ export class ConversationRunner {
     return this.#write((state) => ({ ...decide(state), lease: 'take' }), this.#action)
   }
 
-  /** Appends, and renews the lease with the append. */
+  /** Appends, and renews the lease with the append. `runId` is the run that the events belong to. */
   #append(
     what: Entry | ((state: ConversationState) => Entry),
     action = this.#action,
+    runId?: string,
   ): Promise<void> {
-    if (typeof what !== 'function') return this.#write({ ...what, lease: 'keep' }, action)
-    return this.#write((state) => ({ ...what(state), lease: 'keep' }), action)
+    const kept = (entry: Entry): Entry => ({ ...entry, lease: 'keep', runId })
+    if (typeof what !== 'function') return this.#write(kept(what), action)
+    return this.#write((state) => kept(what(state)), action)
   }
 
   /**
