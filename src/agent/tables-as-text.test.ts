@@ -18,9 +18,13 @@ const CSV = `id,name,at,sum,tags,ok
 lines",2026-03-04,9007199254740993,,
 `
 
-async function taken(properties: Record<string, object>, text?: (ref: string) => string) {
+async function taken(
+  properties: Record<string, object>,
+  text?: (ref: string) => string,
+  content = TABLE,
+) {
   const assets = createAssets()
-  const { table } = await assets.importFile(Buffer.from(TABLE), { name: 'people.json' })
+  const { table } = await assets.importFile(Buffer.from(content), { name: 'people.json' })
   const ref = table?.ref ?? ''
   let given: unknown
   const take = defineTool({
@@ -48,6 +52,12 @@ describe('a table', () => {
   it('is CSV inside a longer text', async () => {
     const { given } = await taken({ text: { type: 'string' } }, (ref) => `Rows:\n<|${ref}|>End`)
     expect(given).toBe(`Rows:\n${CSV}End`)
+  })
+
+  it('has a line for an empty row of one column that readers do not skip', async () => {
+    const content = '[{"n":1},{"n":null},{"n":2}]'
+    const { given } = await taken({ text: { type: 'string' } }, undefined, content)
+    expect(given).toBe('n\n1\n""\n2\n')
   })
 
   it('stays a file in a parameter for base64', async () => {

@@ -221,7 +221,7 @@ export class ConversationRunner {
       signal: action.signal,
       // New for each action, so that work of an aborted action cannot keep slots from this one.
       slots: new Slots(settings.limits.parallelCalls),
-      append: (entry) => this.#append(entry, action),
+      append: (entry) => this.#append(entry, action, run.runId),
       during: (work) => activity.during(work),
       stream(event) {
         if (action.reason) return undefined
@@ -237,13 +237,15 @@ export class ConversationRunner {
     return this.#write((state) => ({ ...decide(state), lease: 'take' }), this.#action)
   }
 
-  /** Appends, and renews the lease with the append. */
+  /** Appends, and renews the lease with the append. `runId` is the run that the events belong to. */
   #append(
     entry: Entry | ((state: ConversationState) => Entry),
     action = this.#action,
+    runId?: string,
   ): Promise<void> {
-    if (typeof entry !== 'function') return this.#write({ ...entry, lease: 'keep' }, action)
-    return this.#write((state) => ({ ...entry(state), lease: 'keep' }), action)
+    const kept = (plain: Entry): Entry => ({ ...plain, lease: 'keep', runId })
+    if (typeof entry !== 'function') return this.#write(kept(entry), action)
+    return this.#write((state) => kept(entry(state)), action)
   }
 
   /**

@@ -260,6 +260,29 @@ describe('Session.append', () => {
     expect(await log.debug(ID, '3')).toBe('3')
   })
 
+  it('appends nothing of a run after its end, also if the next run begins in the same batch', async () => {
+    const log = createMemoryLog()
+    const session = await open(log)
+    const started = (runId: string): ConversationEvent => ({
+      ...{ type: 'RUN_STARTED', threadId: ID, runId, messageIds: [] },
+      ...{ model: 'scripted', owner: 'host', settings: '' },
+    })
+    const result = {
+      reason: 'cancelled',
+      usage: { inputTokens: null, outputTokens: null },
+    } as const
+    const answer = { events: [said('answer')], lease: 'keep', runId: 'a' } as const
+    await session.append({ events: [started('a')], lease: 'take' })
+    const [, , late] = await Promise.allSettled([
+      add(session, { type: 'RUN_FINISHED', threadId: ID, runId: 'a', result }),
+      session.append({ events: [started('b')], lease: 'take' }),
+      session.append(answer),
+    ])
+    expect(late).toMatchObject({ status: 'rejected', reason: { continues: false } })
+    await session.append({ ...answer, runId: 'b' })
+    expect(textsOf(session.state)).toEqual(['answer'])
+  })
+
   it('appends the other entries if the log rejects one of them', async () => {
     const log = createMemoryLog()
     const [one, other] = await Promise.all([open(log), open(log, { owner: 'other' })])

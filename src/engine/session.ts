@@ -30,6 +30,8 @@ export interface Entry {
    * RunLostError if this session does not run the conversation.
    */
   lease?: 'take' | 'keep'
+  /** With `keep`: the run that the events belong to. Rejects with RunLostError if it is not the open run. */
+  runId?: string
 }
 
 /**
@@ -371,7 +373,7 @@ export class Session {
           pending.resolve([])
           continue
         }
-        if (entry.lease === 'keep' && !this.#runsAfter(events)) throw new RunLostError()
+        if (entry.lease === 'keep') this.#checkRuns(entry.runId, events)
         this.#values.expect(entry.events, events)
         decided.push({ pending, entry })
         events.push(...entry.events)
@@ -393,13 +395,20 @@ export class Session {
     }
   }
 
-  /** Whether this session owns the open run once these events are appended. */
-  #runsAfter(events: readonly ConversationEvent[]): boolean {
-    const { owner } = this.#options
+  /**
+   * Checks that this session owns the open run once these events are appended, and that it is this run.
+   *
+   * @throws RunLostError
+   */
+  #checkRuns(runId: string | undefined, events: readonly ConversationEvent[]): void {
     const last = events.findLast(
       (event) => event.type === 'RUN_STARTED' || event.type === 'RUN_CLAIMED' || isRunEnd(event),
     )
-    return last ? 'owner' in last && last.owner === owner : openRun(this.state)?.owner === owner
+    const open = last ?? openRun(this.state)
+    if (!open || !('owner' in open) || (runId !== undefined && open.runId !== runId)) {
+      throw new RunLostError({ continues: false })
+    }
+    if (open.owner !== this.#options.owner) throw new RunLostError()
   }
 
   /** Returns the state with events that are not appended yet; null if an event is invalid. */

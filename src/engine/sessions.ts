@@ -363,7 +363,8 @@ export class Sessions {
       const left = due - performance.now()
       opened.retry = setTimeout(
         left > OWNER_CHECK_MS ? check : wake,
-        Math.min(left, OWNER_CHECK_MS),
+        // A busy process may be late.
+        Math.max(0, Math.min(left, OWNER_CHECK_MS)),
       )
     }
     const wake = (): void => this.wakeHere(session)

@@ -493,6 +493,14 @@ describe('assets.edit of JSON', () => {
     expect(await assets.meta(asset.ref)).toMatchObject({ content_type: "<class 'dict'>" })
   })
 
+  it('replaces the item of a list that the reference names', async () => {
+    const ref = await saved('[1, [2], 3]', 'application/json')
+    const added = await assets.edit(`${ref}/content/0`, [{ op: 'add', path: '', value: 9 }])
+    expect(await assets.resolve(added.asset.ref)).toEqual([9, [2], 3])
+    const moved = await assets.edit(`${ref}/content/1`, [{ op: 'move', from: '/0', path: '' }])
+    expect(await assets.resolve(moved.asset.ref)).toEqual([1, 2, 3])
+  })
+
   const value = fc.jsonValue({ maxDepth: 3 })
   const spaced = fc
     .tuple(value, fc.constantFrom(undefined, 2, '\t'))

@@ -78,7 +78,8 @@ class JsonEditor {
     const { container } = place
     const key = steps.at(-1)
     if (container === null || key === undefined) return this.#replace(place, added)
-    if (!container.isList && place.value) return this.#replace(place, added)
+    // An empty path is the edited value itself, also if it is an item of a list.
+    if ((!container.isList || path === '') && place.value) return this.#replace(place, added)
     const at = container.isList ? this.#indexOf(path, container, key) : container.count
     const next = container.isList && at < container.count ? container.found[0] : undefined
     const layout = await this.#layoutOf(container)

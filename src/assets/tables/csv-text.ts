@@ -29,7 +29,8 @@ export async function csvText(ref: AssetRefInput, assets: Assets): Promise<strin
 }
 
 function lineOf(cells: readonly unknown[]): string {
-  return `${cells.map(cellText).join(',')}\n`
+  // Readers skip a line that is empty.
+  return `${cells.map(cellText).join(',') || '""'}\n`
 }
 
 function cellText(cell: unknown): string {

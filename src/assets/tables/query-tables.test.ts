@@ -119,6 +119,14 @@ describe('Assets.query', () => {
     ])
   })
 
+  it('compares times with different offsets', async () => {
+    const times = ['10:00+02:00', '09:00:00Z', '09:30:00.5+01:00', '11:00', '07:00:00-05:30']
+    const lines = times.map((time) => `2024-01-01T${time}\n`).join('')
+    const ref = await importCsv('times.csv', `t,n\n${lines.replaceAll('\n', ',1\n')}`)
+    const found = await ask(`select strftime(t, '%H:%M') as t from "${ref}" order by 1`)
+    expect(found).toEqual(['08:00', '08:30', '09:00', '11:00', '12:30'].map((t) => ({ t })))
+  })
+
   it('reads names between quotes, and ignores comments and texts', async () => {
     const odd = await importCsv('odd.csv', '"a ""b"" ; --c",A,a\n1,2,3\n')
     expect(await ask(`select * from "${odd}" -- "asset://nothing"`)).toEqual([

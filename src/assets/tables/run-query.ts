@@ -69,12 +69,20 @@ async function createView(
     const type = storedType === 'VARCHAR' ? sqlType(columns[i] as TableColumn) : null
     if (type === null) return []
     const column = named(String(stored))
-    // SQL does not accept times without seconds.
-    const text = type === 'timestamp' ? `regexp_replace(${column}, ${ADD_SECONDS})` : column
-    return [`try_cast(${text} as ${type}) as ${column}`]
+    const value = type === 'timestamp' ? timeSql(column) : `try_cast(${column} as ${type})`
+    return [`${value} as ${column}`]
   })
   const replaced = typed.length > 0 ? ` replace (${typed.join(', ')})` : ''
   await connection.run(`create view ${named(name)} as select *${replaced} from ${body}`)
+}
+
+/** Returns SQL for a column of times in ISO 8601 as timestamps: in UTC if a time has an offset, otherwise as written. */
+function timeSql(column: string): string {
+  // SQL does not accept times without seconds.
+  const text = `regexp_replace(${column}, ${ADD_SECONDS})`
+  const inUtc = `make_timestamp(epoch_us(try_cast(${text} as timestamptz)))`
+  const hasOffset = `strlen(${column}) > 16 and ${column}[-6] in ('+', '-')`
+  return `case when ${hasOffset} then ${inUtc} else try_cast(${text} as timestamp) end`
 }
 
 /** Returns the SQL type that a column is cast to. Null if it already has its type. */

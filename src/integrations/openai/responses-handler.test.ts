@@ -337,6 +337,19 @@ describe('createResponsesHandler, with the package "openai"', () => {
     expect(failed).toMatchObject({ status: 'failed', error: { code: 'server_error' } })
   })
 
+  it('reads a response from the log as it was sent', async () => {
+    const calls = [
+      { name: 'sum', arguments: { of: [1] } },
+      { name: 'guess', arguments: {} },
+    ]
+    const { client } = serve([{ text: 'I add.', calls }, { calls }, 'Done.'])
+    const sent = await client.responses.create({ model: 'm', input: 'Go' })
+    expect(sent.output.map(({ type }) => type)).toEqual([
+      ...['message', 'mcp_call', 'mcp_call', 'mcp_call', 'mcp_call', 'message'],
+    ])
+    expect((await client.responses.retrieve(sent.id)).output).toEqual(sent.output)
+  })
+
   it('cancels no later run than that of the response', async () => {
     const { client, fetch, log } = serve(['One.', { calls: [{ name: 'pay', arguments: {} }] }])
     const open = (await fetch(`${BASE}/responses`, post({ input: 'Go', stream: true }))).body

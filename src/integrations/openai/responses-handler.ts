@@ -1,6 +1,8 @@
 import type { Agent } from '../../agent/agent-contract.ts'
 import { ByrefError, HTTP_STATUS, publicMessage } from '../../core/errors.ts'
 import { openRun } from '../../core/events/conversation-state.ts'
+import type { ConversationEvent } from '../../core/events/events.ts'
+import { readMetadata } from '../../core/messages/read-metadata.ts'
 import { followConversation } from '../serving/follow-conversation.ts'
 import { type RequestHandler, readJson, requestHandler } from '../serving/request-handler.ts'
 import { type FoundAgent, type ServedAgentOptions, servedAgent } from '../serving/served-agent.ts'
@@ -117,20 +119,48 @@ async function keptResponse(agent: Agent, id: string): Promise<object> {
   const followed = await followConversation(agent, conversation, after)
   try {
     const { state } = followed
-    const tools = new Set(agent.tools.map((tool) => tool.id))
-    const output = new ResponseOutput((name) => !tools.has(name), state)
+    const events: ConversationEvent[] = []
     const runId = openRun(state)?.runId
     const itsRun = () => state.runs.find((one) => one.runId === runId)
     let [hasAnswered, isWaiting] = [false, false]
     for await (const { event, position = 0 } of end > after ? followed : []) {
       if (hasAnswered && isWaiting && event.type === 'APPROVAL_ANSWERED') break
-      output.take(event)
+      events.push(event)
       hasAnswered ||= event.type === 'STEP_FINISHED'
       isWaiting = followed.waiting() !== null
       if (itsRun()?.status !== 'running' || position >= end) break
     }
+    // A tool that no agent has was answered by its error, and not by the client.
+    const tools = new Set([...agent.tools.map((tool) => tool.id), ...unknownTools(events)])
+    const output = new ResponseOutput((name) => !tools.has(name), state)
+    for (const event of inAnswerOrder(events)) output.take(event)
     return responseOf({ id, request: {}, output, run: itsRun(), isWaiting })
   } finally {
     followed.close()
   }
+}
+
+/** Returns the names of called tools that do not exist. */
+function unknownTools(events: readonly ConversationEvent[]): string[] {
+  return events.flatMap((event) => {
+    if (event.type !== 'NEW_MESSAGE') return []
+    const isUnknown = readMetadata(event.payload).result?.error?.code === 'tool_not_found'
+    return isUnknown ? [event.payload.sender.participant_id] : []
+  })
+}
+
+/** Returns events with each answer before its calls, which are logged first, unless the model wrote a call first. */
+function inAnswerOrder(events: readonly ConversationEvent[]): ConversationEvent[] {
+  const ordered: ConversationEvent[] = []
+  for (const event of events) {
+    const message = event.type === 'NEW_MESSAGE' ? event.payload : null
+    const [first] = message
+      ? readMetadata(message).answerParts.filter(({ type }) => type !== 'reasoning')
+      : []
+    const isCall = (one: ConversationEvent): boolean =>
+      one.type === 'TOOL_CALL_END' && one.parentMessageId === message?.id
+    const at = message && first?.type !== 'call' ? ordered.findIndex(isCall) : -1
+    ordered.splice(at === -1 ? ordered.length : at, 0, event)
+  }
+  return ordered
 }
