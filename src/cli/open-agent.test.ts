@@ -13,7 +13,7 @@ it('rejects BYREF_MODEL without a key, and makes no folder', async () => {
   onTestFinished(() => rmSync(folder, { recursive: true }))
   const data = join(folder, 'data')
   await expect(openAgent({ data })).rejects.toThrow(
-    'BYREF_MODEL is set, and no key. Set OPENAI_API_KEY, ANTHROPIC_API_KEY or GOOGLE_GENERATIVE_AI_API_KEY',
+    'BYREF_MODEL is set, but no API key. Set OPENAI_API_KEY, ANTHROPIC_API_KEY or GOOGLE_GENERATIVE_AI_API_KEY',
   )
   expect(existsSync(data)).toBe(false)
 })

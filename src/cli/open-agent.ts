@@ -27,7 +27,7 @@ const KEYS = 'OPENAI_API_KEY, ANTHROPIC_API_KEY or GOOGLE_GENERATIVE_AI_API_KEY'
 export async function openAgent(options: StorageOptions): Promise<OpenAgent> {
   const model = (await modelFromEnvironment(process.env)) ?? demoModel()
   if (model.provider === 'byref.demo' && process.env.BYREF_MODEL?.trim()) {
-    const message = `BYREF_MODEL is set, and no key. Set ${KEYS}, or OPENAI_BASE_URL. Without BYREF_MODEL, the demo model answers.`
+    const message = `BYREF_MODEL is set, but no API key. Set ${KEYS}, or OPENAI_BASE_URL. Without BYREF_MODEL, the demo model answers.`
     throw new ByrefError('config_invalid', message)
   }
   const capabilities = capabilitiesFromEnvironment(process.env)

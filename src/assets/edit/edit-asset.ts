@@ -158,7 +158,9 @@ async function planEdit(
   { edits, fieldPath }: BodyEdits,
 ): Promise<EditPlan> {
   if (record.attributes.marked) {
-    throw unsupported('The asset has bytes or objects inside its JSON: save a new asset instead')
+    throw unsupported(
+      'The asset has values that JSON cannot express, such as bytes or NaN: save a new asset instead',
+    )
   }
   const original = await originalOf(await bodyRanges(record, core.store, saving.signal))
   const draft = new Draft(original)
