@@ -60,6 +60,12 @@ describe('a table', () => {
     expect(given).toBe('n\n1\n""\n2\n')
   })
 
+  it('has quotes around other separators, so that readers do not split cells at them', async () => {
+    const content = '[{"a;b":"x|y"}]'
+    const { given } = await taken({ text: { type: 'string' } }, undefined, content)
+    expect(given).toBe('"a;b"\n"x|y"\n')
+  })
+
   it('stays a file in a parameter for base64', async () => {
     const { given } = await taken({ text: { type: 'string', description: 'A file as base64' } })
     expect(Buffer.from(String(given), 'base64').subarray(0, 4).toString()).toBe('PAR1')
