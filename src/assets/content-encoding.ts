@@ -78,14 +78,14 @@ function encode(encoding: Encoding, value: unknown, level: number): unknown {
   switch (typeof value) {
     case 'string':
     case 'boolean':
+    case 'undefined':
+      // In a list, JSON has null for undefined.
       return value
     case 'number':
       if (Object.is(value, -0)) return { [MARK]: 'number', value: '-0' }
       return Number.isFinite(value) ? value : { [MARK]: 'number', value: String(value) }
     case 'bigint':
       return { [MARK]: 'bigint', value: String(value) }
-    case 'undefined':
-      return null
     case 'object':
       return value === null ? null : encodeObject(encoding, value, level)
     default:

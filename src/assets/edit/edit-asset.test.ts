@@ -493,6 +493,16 @@ describe('assets.edit of JSON', () => {
     expect(await assets.meta(asset.ref)).toMatchObject({ content_type: "<class 'dict'>" })
   })
 
+  it('edits structured content with undefined in a list, and refuses values that JSON cannot express', async () => {
+    const edited = async (list: unknown[]) => {
+      const { ref } = await assets.saveAsset({ content_type: 'data', content: { list } })
+      const { asset } = await assets.edit(ref, [{ op: 'add', path: '/more', value: 1 }])
+      return assets.resolve(`${asset.ref}/content`)
+    }
+    expect(await edited([undefined, 1])).toEqual({ list: [null, 1], more: 1 })
+    await expect(edited([-0])).rejects.toThrow('such as bytes, dates or NaN')
+  })
+
   it('replaces the item of a list that the reference names', async () => {
     const ref = await saved('[1, [2], 3]', 'application/json')
     const added = await assets.edit(`${ref}/content/0`, [{ op: 'add', path: '', value: 9 }])

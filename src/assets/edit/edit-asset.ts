@@ -159,7 +159,7 @@ async function planEdit(
 ): Promise<EditPlan> {
   if (record.attributes.marked) {
     throw unsupported(
-      'The asset has values that JSON cannot express, such as bytes or NaN: save a new asset instead',
+      'The asset has values that JSON cannot express, such as bytes, dates or NaN: save a new asset instead',
     )
   }
   const original = await originalOf(await bodyRanges(record, core.store, saving.signal))
