@@ -1,5 +1,6 @@
 import type { Assets } from '../assets/assets-contract.ts'
 import { type Board, createBoard } from '../core/board/board.ts'
+import { offloadedAbove } from '../core/board/offloaded-above.ts'
 import { ByrefError, errorMessage } from '../core/errors.ts'
 import type { ConversationState } from '../core/events/conversation-state.ts'
 import { joinAll, readLabel, TRUSTED, UNKNOWN } from '../core/labels/label.ts'
@@ -238,21 +239,13 @@ export class ConversationSource implements ValueSource {
 
   #onBoard({ kind, instance, path }: VariableRef): unknown {
     const { board } = this.#from
-    const at = (keys: readonly FieldKey[]): unknown => {
-      const text = formatVariable({ kind, instance }, keys)
-      return board.has(text) ? board.read(text) : MISSING
-    }
-    const found = at(path)
+    const name = formatVariable({ kind, instance }, path)
+    const found = board.has(name) ? board.read(name) : MISSING
     if (found !== MISSING && !OFFLOADED_KEYS.has(path.at(-1))) {
       return isOffloaded(found) ? new OffloadedField(found, []) : found
     }
-    // Any value on the path may be stored as an asset.
-    for (let depth = 0; depth < path.length; depth++) {
-      const above = path.slice(0, depth)
-      const value = at([...above, 'offloaded']) === true ? at(above) : null
-      if (isOffloaded(value)) return new OffloadedField(value, path.slice(depth))
-    }
-    return found
+    const above = offloadedAbove(board, { kind, instance, path })
+    return above ? new OffloadedField(above.value, path.slice(above.path.length)) : found
   }
 
   #resultOf({ instance: name }: VariableRef): unknown {

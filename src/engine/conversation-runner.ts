@@ -243,9 +243,9 @@ export class ConversationRunner {
     action = this.#action,
     runId?: string,
   ): Promise<void> {
-    const kept = (plain: Entry): Entry => ({ ...plain, lease: 'keep', runId })
-    if (typeof entry !== 'function') return this.#write(kept(entry), action)
-    return this.#write((state) => kept(entry(state)), action)
+    const withLease = (decided: Entry): Entry => ({ ...decided, lease: 'keep', runId })
+    if (typeof entry !== 'function') return this.#write(withLease(entry), action)
+    return this.#write((state) => withLease(entry(state)), action)
   }
 
   /**

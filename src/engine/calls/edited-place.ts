@@ -1,6 +1,7 @@
 import type { CallPlan, DataPlace } from '../../boundary/call-plan.ts'
 import { editedAsset } from '../../boundary/edit-plan.ts'
 import type { Board } from '../../core/board/board.ts'
+import { offloadedAbove } from '../../core/board/offloaded-above.ts'
 import { ByrefError } from '../../core/errors.ts'
 import { isPlainObject } from '../../core/json/json.ts'
 import { isOffloaded, offloadedField } from '../../core/messages/offloaded.ts'
@@ -52,17 +53,16 @@ function placeOf(board: Board, { instance, ...global }: DataPlace): EditedPlace 
   return found && instance !== undefined ? { ...found, place: { instance, ...found.place } } : found
 }
 
-function placeIn(board: Board, { path, ...root }: DataPlace): EditedPlace | null {
-  for (let depth = 0; depth <= path.length; depth++) {
-    const place = { ...root, path: path.slice(0, depth) }
-    const name = formatVariable(place, place.path)
-    if (!board.has(name)) return null
-    const holder = board.read(name)
-    if (isOffloaded(holder))
-      return { place, holder, received: offloadedField(holder, path.slice(depth)) }
-    if (depth === path.length) return { place, holder, received: holder }
+function placeIn(board: Board, place: DataPlace): EditedPlace | null {
+  const above = offloadedAbove(board, place)
+  if (above) {
+    const received = offloadedField(above.value, place.path.slice(above.path.length))
+    return { place: { ...place, path: above.path }, holder: above.value, received }
   }
-  return null
+  const name = formatVariable(place, place.path)
+  if (!board.has(name)) return null
+  const holder = board.read(name)
+  return { place, holder, received: isOffloaded(holder) ? offloadedField(holder, []) : holder }
 }
 
 /** Returns a value that refers to an asset, changed to refer to another version of the asset. */

@@ -1,6 +1,7 @@
 import { boundaryOf } from '../../boundary/boundary.ts'
 import { type CallPlan, type DataPlace, isEditTool } from '../../boundary/call-plan.ts'
 import { isTooLong, jsonLength, jsonValue, previewOf } from '../../boundary/store.ts'
+import { offloadedAbove } from '../../core/board/offloaded-above.ts'
 import { ByrefError, errorMessage } from '../../core/errors.ts'
 import { inBackground } from '../../core/in-background.ts'
 import { isPlainObject, type JsonValue } from '../../core/json/json.ts'
@@ -126,19 +127,14 @@ async function appendOutcome(scope: RunScope, ended: CallResult): Promise<CallEn
  *
  * @throws ByrefError `invalid_data`
  */
-function checkNotInAsset({ session }: RunScope, { path, ...place }: DataPlace): void {
-  for (let length = 0; length < path.length; length++) {
-    const outer = path.slice(0, length)
-    const name = formatVariable(place, outer)
-    if (!session.board.has(name)) return
-    // Reading a long list takes time, and most values have no such field.
-    if (!session.board.has(formatVariable(place, [...outer, 'offloaded']))) continue
-    if (!isOffloaded(session.board.read(name))) continue
-    throw new ByrefError(
-      'invalid_data',
-      `${name} is stored as an asset, and assets never change. Write a new value to ${name}, or write to another place.`,
-    )
-  }
+function checkNotInAsset({ session }: RunScope, place: DataPlace): void {
+  const above = offloadedAbove(session.board, place)
+  if (!above) return
+  const name = formatVariable(place, above.path)
+  throw new ByrefError(
+    'invalid_data',
+    `${name} is stored as an asset, and assets never change. Write a new value to ${name}, or write to another place.`,
+  )
 }
 
 /**
