@@ -79,7 +79,7 @@ function encode(encoding: Encoding, value: unknown, level: number): unknown {
     case 'string':
     case 'boolean':
     case 'undefined':
-      // In a list, JSON has null for undefined.
+      // `JSON.stringify` writes undefined in a list as null.
       return value
     case 'number':
       if (Object.is(value, -0)) return { [MARK]: 'number', value: '-0' }

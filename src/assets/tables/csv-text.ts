@@ -38,6 +38,6 @@ function cellText(cell: unknown): string {
   const { toJSON } = Object(cell) as { toJSON?: unknown }
   const value = typeof toJSON === 'function' ? toJSON.call(cell) : cell
   const text = typeof value === 'object' ? JSON.stringify(value) : String(value)
-  // Readers may take one of `;|` and the tab for the separator.
+  // A reader may mistake `;`, `|` or a tab for the separator.
   return /[",;|\t\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }

@@ -113,7 +113,7 @@ describe('a query', () => {
   it('leaves no file if it is stopped while it writes a long result', async () => {
     const stop = new AbortController()
     const sql = 'select uuid()::varchar || range as x from range(5000000)'
-    // A busy machine needs long until the first rows are written.
+    // On a busy machine, the first rows take long.
     const timeout = 120_000
     const asked = ask(sql, { rows: 5_000_000, signal: stop.signal, timeoutMs: timeout })
     const files = () => readdir(folder, { recursive: true })
