@@ -3,8 +3,9 @@ import type { ConversationState, RunState } from '../core/events/conversation-st
 import type { ConversationEvent } from '../core/events/events.ts'
 import type { Slots } from '../core/slots.ts'
 import type { Work } from '../policies/policy.ts'
+import type { Entry } from './append-batch.ts'
 import type { AgentSettings } from './run-settings.ts'
-import type { Entry, Session } from './session.ts'
+import type { Session } from './session.ts'
 
 /** What the code of a run needs: its session, its assets, its abort signal, and functions to append and stream. */
 export interface RunScope {

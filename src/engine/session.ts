@@ -1,44 +1,29 @@
 import { loadValidator } from '../boundary/validate.ts'
 import type { Board } from '../core/board/board.ts'
 import { ByrefError, errorMessage } from '../core/errors.ts'
-import { type ConversationState, isRunEnd, openRun } from '../core/events/conversation-state.ts'
+import { type ConversationState, openRun } from '../core/events/conversation-state.ts'
 import type { ConversationEvent, LogRecord } from '../core/events/events.ts'
 import { createFold, type Fold, type Foldable } from '../core/events/fold.ts'
 import { inBackground } from '../core/in-background.ts'
 import { createLabels, type Labels } from '../core/labels/labels.ts'
 import type { Results } from '../core/messages/results.ts'
-import {
-  type ConversationLog,
-  LeaseHeldError,
-  LogConflictError,
-  readAll,
-} from '../log/conversation-log.ts'
+import { type ConversationLog, LogConflictError, readAll } from '../log/conversation-log.ts'
 import { nodeBuiltin } from '../node-builtin.ts'
+import {
+  becomesIdle,
+  type Decide,
+  type DecidedAppend,
+  decideBatch,
+  type Entry,
+  isRejected,
+  joinEntries,
+  type PendingAppend,
+} from './append-batch.ts'
 import { Activity, LeaseKeeper } from './lease-keeper.ts'
-import { RunLostError } from './run-errors.ts'
 import { SessionValues } from './session-values.ts'
 import type { StepPrompts } from './steps/step-prompts.ts'
 
 const { setTimeout: sleep } = nodeBuiltin('node:timers/promises')
-
-/** Events that one writer appends together, with debug data by message id. */
-export interface Entry {
-  events: readonly ConversationEvent[]
-  debug?: Readonly<Record<string, unknown>>
-  /**
-   * Set by the process that runs the conversation. `take` takes the lease. `keep` renews it, and rejects with
-   * RunLostError if this session does not run the conversation.
-   */
-  lease?: 'take' | 'keep'
-  /** With `keep`: the run that the events belong to. Rejects with RunLostError if it is not the open run. */
-  runId?: string
-}
-
-/**
- * Decides what to append to a given state. It is called again if the log turns out to be ahead. Null appends
- * nothing. An error that it throws rejects only its own append.
- */
-export type Decide = (state: ConversationState) => Entry | null
 
 /** Options of {@link Session.open}. */
 export interface SessionOptions {
@@ -61,19 +46,6 @@ export interface SessionOptions {
    * Called when the log has fewer records than this session: the conversation was deleted, or the log was restored.
    */
   onGone?(error: ByrefError): void
-}
-
-interface PendingAppend {
-  entryOrDecide: Entry | Decide
-  mayAppend?(): boolean
-  resolve(records: readonly LogRecord[]): void
-  reject(error: unknown): void
-}
-
-interface DecidedAppend {
-  /** Null for events that `followUp` added. */
-  pending: PendingAppend | null
-  entry: Entry
 }
 
 /** The pause between attempts to read missing records, in milliseconds. It doubles up to the maximum. */
@@ -323,10 +295,10 @@ export class Session {
 
   async #write(batch: readonly PendingAppend[]): Promise<void> {
     for (let remaining = batch; ; ) {
-      const decided = this.#decideAll(remaining)
+      const decided = this.#decide(remaining)
       if (decided.length === 0) return
       try {
-        this.#settle(decided, await this.#appendAll(decided))
+        this.#settle(decided, await this.#appendToLog(joinEntries(decided)))
         return
       } catch (error) {
         this.#values.rewind()
@@ -351,95 +323,36 @@ export class Session {
     }
   }
 
-  #decideAll(batch: readonly PendingAppend[]): DecidedAppend[] {
-    const decided: DecidedAppend[] = []
-    const events: ConversationEvent[] = []
-    let ahead: Fold | null = null
-    for (const [i, pending] of batch.entries()) {
-      if (typeof pending.entryOrDecide === 'function' && events.length > 0) {
-        ahead = this.#foldAhead(ahead, events)
-        if (!ahead) {
-          // The log will reject these events. The rest of the batch must decide after that.
-          this.#queue.unshift(...batch.slice(i))
-          break
-        }
-      }
-      try {
-        const { entryOrDecide: decide, mayAppend } = pending
-        if (this.#gone) throw this.#gone
-        if (mayAppend?.() === false) throw new RunLostError()
-        const entry = typeof decide === 'function' ? decide(ahead?.state ?? this.state) : decide
-        if (!entry || entry.events.length === 0) {
-          pending.resolve([])
-          continue
-        }
-        if (entry.lease === 'keep') this.#checkRuns(entry.runId, events)
-        this.#values.expect(entry.events, events)
-        decided.push({ pending, entry })
-        events.push(...entry.events)
-      } catch (error) {
-        pending.reject(error)
-      }
-    }
-    if (!decided.some(({ entry }) => entry.lease)) return decided
-    const next = this.#followUp(events)
-    return next.length === 0 ? decided : [...decided, { pending: null, entry: { events: next } }]
-  }
-
-  #followUp(events: readonly ConversationEvent[]): readonly ConversationEvent[] {
-    try {
-      return this.#options.followUp?.(this, events) ?? []
-    } catch {
-      // An event may be invalid: then the log rejects it. Otherwise the runner decides what follows.
+  /** Decides on a batch. What must wait for the result of these appends goes back into the queue. */
+  #decide(batch: readonly PendingAppend[]): readonly DecidedAppend[] {
+    const gone = this.#gone
+    if (gone) {
+      for (const pending of batch) pending.reject(gone)
       return []
     }
+    const { decided, undecided } = decideBatch(batch, {
+      state: this.state,
+      timestamp: new Date(this.now()).toISOString(),
+      owner: this.#options.owner,
+      values: this.#values,
+      followUp: (events) => this.#options.followUp?.(this, events) ?? [],
+    })
+    this.#queue.unshift(...undecided)
+    return decided
   }
 
-  /**
-   * Checks that this session owns the open run once these events are appended, and that it is this run.
-   *
-   * @throws RunLostError
-   */
-  #checkRuns(runId: string | undefined, events: readonly ConversationEvent[]): void {
-    const last = events.findLast(
-      (event) => event.type === 'RUN_STARTED' || event.type === 'RUN_CLAIMED' || isRunEnd(event),
-    )
-    const open = last ?? openRun(this.state)
-    if (!open || !('owner' in open) || (runId !== undefined && open.runId !== runId)) {
-      throw new RunLostError({ continues: false })
-    }
-    if (open.owner !== this.#options.owner) throw new RunLostError()
-  }
-
-  /** Returns the state with events that are not appended yet; null if an event is invalid. */
-  #foldAhead(previous: Fold | null, events: readonly ConversationEvent[]): Fold | null {
-    const ahead = previous ?? createFold(this.state)
-    const timestamp = new Date(this.now()).toISOString()
-    try {
-      for (const event of events.slice(ahead.state.position - this.state.position)) {
-        const position = ahead.state.position + 1
-        ahead.apply({ v: 1, position, timestamp, event })
-      }
-      return ahead
-    } catch {
-      return null
-    }
-  }
-
-  async #appendAll(decided: readonly DecidedAppend[]): Promise<readonly LogRecord[]> {
+  async #appendToLog({ events, debug, lease }: Entry): Promise<readonly LogRecord[]> {
     const { log, owner, leaseMs } = this.#options
-    const events = eventsOf(decided)
-    const isLeased = decided.some(({ entry }) => entry.lease)
     // The lease ends with the run, unless a message is queued.
     const ms = becomesIdle(this.state, events) ? 0 : leaseMs
     const records = await this.activity.during(() =>
       log.append(this.id, events, {
         after: this.state.position,
-        lease: isLeased ? { owner, ms } : undefined,
-        debug: debugOf(decided),
+        lease: lease ? { owner, ms } : undefined,
+        debug,
       }),
     )
-    if (isLeased) this.lease.appended({ frees: ms === 0 })
+    if (lease) this.lease.appended({ frees: ms === 0 })
     this.#setClock(records.at(-1)?.timestamp)
     return records
   }
@@ -472,32 +385,6 @@ function allHaveAppended(): Promise<void> {
   return new Promise((resolve) => {
     process.nextTick(resolve)
   })
-}
-
-function eventsOf(decided: readonly DecidedAppend[]): readonly ConversationEvent[] {
-  const [first] = decided
-  if (decided.length === 1 && first) return first.entry.events
-  return decided.flatMap(({ entry }) => entry.events)
-}
-
-function debugOf(decided: readonly DecidedAppend[]): Record<string, unknown> | undefined {
-  const debug = decided.flatMap(({ entry }) => entry.debug ?? [])
-  return debug.length > 0 ? Object.assign({}, ...debug) : undefined
-}
-
-/** Whether these events end the run, and no message is queued. */
-function becomesIdle({ inbox }: ConversationState, events: readonly ConversationEvent[]): boolean {
-  if (!isRunEnd(events.at(-1)) || inbox.length > 0) return false
-  return !events.some((event) => event.type === 'NEW_MESSAGE' && event.deliver !== undefined)
-}
-
-/** Whether an error of the log means that it rejected an append and stored nothing. */
-function isRejected(error: unknown): boolean {
-  return (
-    error instanceof LeaseHeldError ||
-    error instanceof TypeError ||
-    (error instanceof ByrefError && error.code === 'bad_request')
-  )
 }
 
 /** Wraps what a custom log throws. */
