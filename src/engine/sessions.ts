@@ -7,8 +7,8 @@ import type { ConversationLog, LogChange } from '../log/conversation-log.ts'
 import { cancelOrphan, cancelSubRuns } from './cancel.ts'
 import type { ConversationRunner, Release } from './conversation-runner.ts'
 import type { RunFollower } from './follow-run.ts'
-import { hasOwnerEnded } from './lease-owner.ts'
 import { checkAgentFits, ForeignRunError } from './next.ts'
+import { OpenConversation } from './open-conversation.ts'
 import { followUp } from './run-entries.ts'
 import { runFailure } from './run-errors.ts'
 import type { AgentSettings } from './run-settings.ts'
@@ -37,35 +37,11 @@ export interface SessionsOptions {
   onStream(conversation: string, event: ConversationEvent): void
 }
 
-/** A session with its runner and its followers. */
-interface OpenConversation {
-  opening: Promise<Session>
-  session: Session | null
-  /** The followers of its runs in this process. */
-  followers: Set<RunFollower>
-  /** Creates the error for followers. Null until the session has ended. */
-  endError: (() => ByrefError) | null
-  /** Loaded when the first conversation is opened. */
-  Runner: typeof ConversationRunner | null
-  runner: ConversationRunner | null
-  /** Whether the log announced records while the session was being opened. */
-  hasMissed: boolean
-  /** The error of an event handler that failed while no runner was active. */
-  handlerError: { error: unknown } | null
-  retry: ReturnType<typeof setTimeout> | null
-}
-
 /** Idle conversations stay open up to these numbers of conversations and of records in all of them. */
 const MAX_OPEN = { conversations: 256, records: 500_000 }
 
 /** Maximum number of run errors that are kept for followers. */
 const MAX_FAILURES = 1000
-
-/** Time between two checks whether the process that holds a lease still runs, in milliseconds. */
-const OWNER_CHECK_MS = 1000
-
-/** Pause between the end of another process's lease and the attempt to take over, in milliseconds, before jitter. */
-const TAKE_OVER_DELAY = 50
 
 /** The conversations that are open in this process. Each has one session and at most one runner. */
 export class Sessions {
@@ -73,6 +49,8 @@ export class Sessions {
   readonly #opened = new Map<string, OpenConversation>()
   readonly #openedOf = new WeakMap<Session, OpenConversation>()
   readonly #failures = new Map<string, ByrefError>()
+  /** Loaded when the first conversation is opened. */
+  #Runner: typeof ConversationRunner | null = null
   #unsubscribe: (() => void) | null = null
   #isClosed = false
   /** Number of runs since the last check for idle conversations. */
@@ -93,17 +71,7 @@ export class Sessions {
       return existing.opening
     }
     const { promise, resolve, reject } = Promise.withResolvers<Session>()
-    const opened: OpenConversation = {
-      opening: promise,
-      session: null,
-      followers: new Set(),
-      endError: null,
-      Runner: null,
-      runner: null,
-      hasMissed: false,
-      handlerError: null,
-      retry: null,
-    }
+    const opened = new OpenConversation(promise)
     this.#opened.set(conversation, opened)
     promise.catch(() => {
       if (this.#opened.get(conversation) === opened) this.#opened.delete(conversation)
@@ -126,13 +94,11 @@ export class Sessions {
 
   /** Adds a follower. It fails at once if the session has ended. */
   follow(session: Session, follower: RunFollower): void {
-    const opened = this.#openedOf.get(session)
-    if (opened?.endError) follower.fail(opened.endError())
-    else opened?.followers.add(follower)
+    this.#openedOf.get(session)?.follow(follower)
   }
 
   unfollow(session: Session, follower: RunFollower): void {
-    this.#openedOf.get(session)?.followers.delete(follower)
+    this.#openedOf.get(session)?.unfollow(follower)
   }
 
   /**
@@ -160,12 +126,13 @@ export class Sessions {
     if (opened.runner?.wake()) return
     const { released } = this.#run(opened, session)
     const retried = released.then((release) => {
-      if (release.type === 'held')
-        this.#retryAfter(opened, session, release.expiresIn, release.owner)
-      if (release.type === 'later') this.#retryAfter(opened, session, release.ms)
+      if (this.#isClosed) return
+      const { log, leaseMs } = this.#options
+      const retry = () => this.wakeHere(session)
+      if (release.type === 'held') opened.retryAfter(release.expiresIn, retry, release.owner)
+      if (release.type === 'later') opened.retryAfter(release.ms, retry)
       const mayRetry = release.type === 'failed' && !(release.error instanceof ForeignRunError)
-      if (mayRetry && !this.#options.log.queue)
-        this.#retryAfter(opened, session, this.#options.leaseMs)
+      if (mayRetry && !log.queue) opened.retryAfter(leaseMs, retry)
     })
     inBackground(`Running ${session.id}`, retried)
   }
@@ -221,9 +188,7 @@ export class Sessions {
 
   /** Whether nothing runs in this process, or is about to. */
   get isIdle(): boolean {
-    return [...this.#opened.values()].every(({ session, runner, retry }) => {
-      return session && !runner && !retry
-    })
+    return [...this.#opened.values()].every((opened) => opened.isIdle)
   }
 
   /** Stops all runners. Resolves when they have stopped. Other processes can continue the runs. */
@@ -232,10 +197,8 @@ export class Sessions {
     this.#unsubscribe?.()
     const working: Promise<unknown>[] = []
     for (const opened of this.#opened.values()) {
-      if (opened.retry) clearTimeout(opened.retry)
-      opened.runner?.stop()
+      opened.close(closedError)
       if (opened.runner) working.push(opened.runner.released)
-      endSession(opened, closedError)
     }
     await Promise.all(working)
   }
@@ -246,7 +209,7 @@ export class Sessions {
       wants: (id) => this.#opened.has(id),
     })
     const [{ Session }, { ConversationRunner }] = await loadEngine()
-    opened.Runner = ConversationRunner
+    this.#Runner = ConversationRunner
     const session = await Session.open({
       log,
       owner,
@@ -287,9 +250,7 @@ export class Sessions {
   /** Ends a session. The next caller opens the conversation anew. */
   #forget(conversation: string, opened: OpenConversation, error: () => ByrefError): void {
     if (this.#opened.get(conversation) === opened) this.#opened.delete(conversation)
-    if (opened.retry) clearTimeout(opened.retry)
-    opened.runner?.stop()
-    endSession(opened, error)
+    opened.close(error)
   }
 
   /**
@@ -309,8 +270,7 @@ export class Sessions {
   #handlerFailed(opened: OpenConversation, session: Session, error: unknown): void {
     const runId = session.state.runs.at(-1)?.runId
     if (runId !== undefined) this.#keepFailure(runId, runFailure(error))
-    if (opened.runner) opened.runner.fail(error)
-    else opened.handlerError = { error }
+    opened.failHandler(error)
   }
 
   /** Stores the error of a run for its followers in this process. */
@@ -322,10 +282,8 @@ export class Sessions {
 
   #run(opened: OpenConversation, session: Session, onTaken?: () => void): ConversationRunner {
     const { log, settings, owner, callHandlers } = this.#options
-    if (opened.retry) clearTimeout(opened.retry)
-    opened.retry = null
     // `#open` has loaded it.
-    const Runner = opened.Runner as typeof ConversationRunner
+    const Runner = this.#Runner as typeof ConversationRunner
     const runner = new Runner({
       session,
       log,
@@ -336,14 +294,9 @@ export class Sessions {
       hasHandlers: callHandlers !== undefined,
       onFailure: (runId, error) => this.#keepFailure(runId, error),
     })
-    opened.runner = runner
-    if (opened.handlerError) runner.fail(opened.handlerError.error)
-    opened.handlerError = null
+    opened.started(runner)
     const ended = runner.released.then((release) => {
-      if (opened.runner === runner) opened.runner = null
-      if (release.type === 'failed') {
-        for (const follower of opened.followers) follower.fail(release.error)
-      }
+      opened.stopped(runner, release)
       if (release.type !== 'idle' || this.#isClosed) return
       this.#closeIdle()
       const last = session.state.runs.at(-1)
@@ -355,23 +308,6 @@ export class Sessions {
     return runner
   }
 
-  /** Starts a conversation again after a time, or earlier if the process that holds the lease was killed. */
-  #retryAfter(opened: OpenConversation, session: Session, ms: number, owner = ''): void {
-    if (this.#isClosed) return
-    const due = performance.now() + Math.max(0, ms) + TAKE_OVER_DELAY * (1 + Math.random())
-    const wait = (): void => {
-      const left = due - performance.now()
-      opened.retry = setTimeout(
-        left > OWNER_CHECK_MS ? check : wake,
-        // A busy process may be late.
-        Math.max(0, Math.min(left, OWNER_CHECK_MS)),
-      )
-    }
-    const wake = (): void => this.wakeHere(session)
-    const check = (): void => (hasOwnerEnded(owner) ? wake() : wait())
-    wait()
-  }
-
   /** Closes idle conversations, the least recently used first. */
   #closeIdle(): void {
     const opened = this.#opened
@@ -379,11 +315,11 @@ export class Sessions {
     this.#runsSinceCheck = 0
     let records = 0
     for (const { session } of opened.values()) records += session?.state.position ?? 0
-    for (const [id, { session, runner, retry, followers }] of opened) {
+    for (const [id, one] of opened) {
       if (opened.size <= MAX_OPEN.conversations && records <= MAX_OPEN.records) return
-      if (!session || runner || retry || followers.size > 0) continue
-      records -= session.state.position
-      session.close()
+      if (!one.session || !one.isIdle || one.hasFollowers) continue
+      records -= one.session.state.position
+      one.session.close()
       opened.delete(id)
     }
   }
@@ -396,12 +332,6 @@ let engine: Promise<Engine> | null = null
 function loadEngine(): Promise<Engine> {
   engine ??= Promise.all([import('./session.ts'), import('./conversation-runner.ts')])
   return engine
-}
-
-function endSession(opened: OpenConversation, error: () => ByrefError): void {
-  opened.endError = error
-  opened.session?.close()
-  for (const follower of opened.followers) follower.fail(error())
 }
 
 function closedError(): ByrefError {
