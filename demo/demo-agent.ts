@@ -19,7 +19,7 @@ export const demoAgent = {
   ],
   policies: [
     {
-      looksAt: ({ id }) => id === sendReport.id,
+      checks: ({ id }) => id === sendReport.id,
       // The tool already needs an approval. This gives it a reason, which the person sees.
       before: ({ isResumed }) =>
         isResumed

@@ -14,7 +14,7 @@ const audit: Policy = {
 function rateLimit(limits: Record<string, number>): Policy {
   const calls = new Map<string, number[]>()
   return {
-    looksAt: (tool) => tool.id in limits,
+    checks: (tool) => tool.id in limits,
     before({ tool, items, isResumed }) {
       if (isResumed) return undefined // it was counted when it began
       const now = Date.now()

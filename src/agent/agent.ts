@@ -41,7 +41,7 @@ import { subAgentTool } from './sub-agent.ts'
 /**
  * Maximum time a worker waits for a busy provider, in milliseconds. Other conversations wait for the worker.
  */
-const PATIENCE_MS = 5000
+const MAX_WAIT_MS = 5000
 
 /** The parts of an agent that its namespaces share. */
 interface Core extends Omit<AgentParts, 'settings' | 'namespace'> {
@@ -173,7 +173,7 @@ function settingsOf(
     trust,
     retry,
     prepareStep: options.prepareStep,
-    ...(options.log?.queue ? { patienceMs: PATIENCE_MS } : {}),
+    ...(options.log?.queue ? { maxWaitMs: MAX_WAIT_MS } : {}),
     policy: composePolicies(policiesOf(options, { tools, trust, limits })),
   }
   return { settings, catalogue: new ToolCatalogue(searched, later) }

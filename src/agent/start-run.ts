@@ -2,7 +2,7 @@ import { called } from '../core/called.ts'
 import { checkOptions, is, type OptionTable } from '../core/check-options.ts'
 import { ByrefError, errorMessage } from '../core/errors.ts'
 import { type ConversationState, openRun } from '../core/events/conversation-state.ts'
-import type { ConversationEvent, Delivery, RunAsk } from '../core/events/events.ts'
+import type { ConversationEvent, Delivery, RunOverrides } from '../core/events/events.ts'
 import { copyJson } from '../core/json/copy-json.ts'
 import type { JsonObject, JsonValue } from '../core/json/json.ts'
 import { LABEL_OPTIONS, type LabelInput } from '../core/labels/label.ts'
@@ -157,13 +157,13 @@ export function startRun<Schema extends OutputSchema | undefined>(
     sessions.follow(session, follower)
     const { label } = options
     const input = await acceptFor(parts, session, options.messages, { namespace, label })
-    const ask = askOf(options, input)
+    const overrides = overridesOf(options, input)
     follower.watch(session, {
       runId: () => runId,
       messageIds: input.messageIds,
       isIncoming: incoming(input),
     })
-    const beginning = { ...options, context, ask, runId, toolCallId }
+    const beginning = { ...options, context, overrides, runId, toolCallId }
     runId = await appendRun(parts, session, input, beginning)
     messageIds.push(...input.messageIds)
     follower.checkEnded(session, runId)
@@ -283,7 +283,7 @@ function storedContext(context: unknown): JsonValue {
 interface Beginning
   extends Pick<RunOptions, 'ifBusy' | 'replaces' | 'parentRunId' | 'attribution' | 'context'> {
   runId: string
-  ask?: RunAsk
+  overrides?: RunOverrides
   /** The tool call that starts a sub-agent's run. */
   toolCallId?: string
 }
@@ -298,7 +298,7 @@ async function appendRun(
   { events: added }: Accepted,
   { ifBusy = 'queue', replaces, ...beginning }: Beginning,
 ): Promise<string> {
-  const { runId, context, ask, toolCallId } = beginning
+  const { runId, context, overrides, toolCallId } = beginning
   // Another process may have added the message just now.
   if (replaces !== undefined) await session.refresh()
   let taker = runId
@@ -321,14 +321,14 @@ async function appendRun(
       // Commands run only at the start of a run, so they wait for a new run.
       const steers = ifBusy === 'steer' && run !== null && !messagesIn(events).some(isCommand)
       if (steers) taker = run.runId
-      if (steers && ask) throw steersAsked()
+      if (steers && overrides) throw steersAsked()
       const fields = steers
         ? {}
         : {
             runId,
             ...addressee(settings),
             ...(context === undefined ? {} : { context }),
-            ...(ask ? { ask } : {}),
+            ...(overrides ? { overrides } : {}),
           }
       return {
         events: events.map((event) => queued(event, steers ? 'next_step' : 'next_run', fields)),
@@ -352,7 +352,7 @@ function addressee({ name }: AgentSettings): { agent?: string } {
 function queued(
   event: ConversationEvent,
   deliver: Delivery,
-  fields: { runId?: string; context?: JsonValue; ask?: RunAsk; agent?: string } = {},
+  fields: { runId?: string; context?: JsonValue; overrides?: RunOverrides; agent?: string } = {},
 ): ConversationEvent {
   if (event.type !== 'NEW_MESSAGE') return event
   // Commands run only at the start of a run.
@@ -362,17 +362,17 @@ function queued(
 }
 
 /** Returns the output schema and the model settings of a run, as they are logged. Undefined if there are none. */
-function askOf(
+function overridesOf(
   { output, settings }: Pick<RunOptions<OutputSchema | undefined>, 'output' | 'settings'>,
   { events }: Accepted,
-): RunAsk | undefined {
+): RunOverrides | undefined {
   const own = modelSettings(settings)
   const requested = output ?? inputOutput(messagesIn(events))
-  const ask: RunAsk = {
+  const overrides: RunOverrides = {
     ...(Object.keys(own).length > 0 ? { settings: copyJson(own) as JsonObject } : {}),
     ...(requested ? { output: outputJsonSchema(requested) } : {}),
   }
-  return Object.keys(ask).length > 0 ? ask : undefined
+  return Object.keys(overrides).length > 0 ? overrides : undefined
 }
 
 /** Throws `message_exists` if the conversation or this batch already has a message with the same id. */
@@ -418,8 +418,11 @@ export async function sendMessages(
   const accepted = await acceptFor(parts, session, messages, { namespace, label })
   const { events, messageIds } = accepted
   const deliver = mode === 'steer' ? 'next_step' : 'next_run'
-  const ask = mode === 'steer' ? undefined : askOf({}, accepted)
-  const fields = { ...(mode === 'steer' ? {} : addressee(parts.settings)), ...(ask ? { ask } : {}) }
+  const overrides = mode === 'steer' ? undefined : overridesOf({}, accepted)
+  const fields = {
+    ...(mode === 'steer' ? {} : addressee(parts.settings)),
+    ...(overrides ? { overrides } : {}),
+  }
   await session.append((state) => {
     checkNewIds(state, events)
     return { events: events.map((event) => queued(event, deliver, fields)) }

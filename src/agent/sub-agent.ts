@@ -111,7 +111,7 @@ export function subAgentTool(parts: AgentParts, options: SubAgentOptions): Tool 
         messages,
         ...(output === undefined ? {} : { output }),
         // This includes the labels of the shared data, which `execute` reads itself.
-        ...(context.trust ? { label: join(context.trust.given, context.trust.read) } : {}),
+        ...(context.trust ? { label: join(context.trust.input, context.trust.read) } : {}),
       }
       const { run } = startRun(parts, started, { toolCallId: context.toolCallId })
       return await outcome(run, { parts, context, attribution })
@@ -245,7 +245,7 @@ function inputMessage(input: unknown, { trust }: Pick<ToolContext, 'trust'>): Me
   const attachments = namedIn(value).map((assetRef) => ({ assetRef }))
   const metadata = attachments.length > 0 ? { attachments } : {}
   const { task } = Object(value) as { task?: JsonValue }
-  const isShown = trust?.given.integrity !== 'untrusted'
+  const isShown = trust?.input.integrity !== 'untrusted'
   if (typeof task === 'string' && isShown) return { role: 'user', content: task, metadata }
   return { type: 'input', input: value, metadata }
 }

@@ -37,7 +37,7 @@ export interface ToolList {
 /** What a query finds. */
 export interface ToolListSearch {
   /** How many of the tools a model gets if it does not ask for more. */
-  given: number
+  returned: number
   /** The words that are searched for, with the number of tools that have each. Empty if the application ranks. */
   words: { word: string; tools: number }[]
 }
@@ -84,8 +84,10 @@ export class ToolCatalogue {
       word,
       tools: tools.filter((tool) => tool.words?.includes(word)).length,
     }))
-    const given = shownCount(fitting.map(({ name }) => describeTool(this.#tools.get(name) as Tool)))
-    return { tools, search: { given, words } }
+    const returned = shownCount(
+      fitting.map(({ name }) => describeTool(this.#tools.get(name) as Tool)),
+    )
+    return { tools, search: { returned, words } }
   }
 
   #of(tool: Tool, { groups }: ToolIndex): ListedTool {

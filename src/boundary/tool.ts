@@ -77,7 +77,7 @@ export interface ToolContext<Context = unknown> {
   /** The labels of the call's input; null if trust is off. */
   trust: {
     /** The label of all input of the call. */
-    readonly given: Label
+    readonly input: Label
     /** The label of everything that the tool has read with `context.read` and `context.assets` so far. */
     readonly read: Label
     /** Adds the restrictions of a label to the label of the result. */

@@ -25,7 +25,7 @@ export type {
   FinishReason,
   FlowViolation,
   LogRecord,
-  RunAsk,
+  RunOverrides,
   TokenUsage,
   TrustMode,
 } from './events/events.ts'

@@ -105,7 +105,7 @@ function retryOutput(
   problem: string,
 ): Next {
   // A step that corrects an answer may have been interrupted and started again.
-  if (run.steps.some(({ mends }) => mends)) {
+  if (run.steps.some(({ correction }) => correction)) {
     const message = `The model's answer does not match the output schema, even after a second request: ${problem}`
     return { type: 'fail_run', run, code: 'output_invalid', message }
   }

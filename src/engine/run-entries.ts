@@ -4,7 +4,7 @@ import {
   openRun,
   type RunState,
 } from '../core/events/conversation-state.ts'
-import type { ConversationEvent, FinishReason, RunAsk } from '../core/events/events.ts'
+import type { ConversationEvent, FinishReason, RunOverrides } from '../core/events/events.ts'
 import { createFold } from '../core/events/fold.ts'
 import type { JsonValue } from '../core/json/json.ts'
 import type { Message } from '../core/messages/message.ts'
@@ -32,7 +32,7 @@ export interface RunBeginning {
   runId: string
   messages: readonly Message[]
   context?: JsonValue
-  ask?: RunAsk
+  overrides?: RunOverrides
   parentRunId?: string
   toolCallId?: string
   attribution?: string
@@ -42,7 +42,7 @@ export interface RunBeginning {
 export function startEntry(
   { conversation, owner, settings }: RunWriter,
   state: ConversationState,
-  { runId, messages, context, ask, parentRunId, toolCallId, attribution }: RunBeginning,
+  { runId, messages, context, overrides, parentRunId, toolCallId, attribution }: RunBeginning,
 ): Entry {
   const { name, debug } = snapshotSettings(state, settings)
   const started: ConversationEvent = {
@@ -59,16 +59,16 @@ export function startEntry(
     settings: name,
     ...(settings.trust ? { trust: settings.trust.mode } : {}),
     ...(context === undefined ? {} : { context }),
-    ...(ask === undefined ? {} : { ask }),
+    ...(overrides === undefined ? {} : { overrides }),
   }
   const commands = commandStep(runId, messages, settings.plugins)
-  return { events: [started, ...outputRequestOf(ask), ...commands], debug }
+  return { events: [started, ...outputRequestOf(overrides), ...commands], debug }
 }
 
 /** Returns the message that tells the model which schema its answer must fit. Empty if no output was requested. */
-function outputRequestOf(ask: RunAsk | undefined): ConversationEvent[] {
-  if (!ask?.output) return []
-  return [{ type: 'NEW_MESSAGE', payload: outputNotice(outputRequest(ask.output)) }]
+function outputRequestOf(overrides: RunOverrides | undefined): ConversationEvent[] {
+  if (!overrides?.output) return []
+  return [{ type: 'NEW_MESSAGE', payload: outputNotice(outputRequest(overrides.output)) }]
 }
 
 /**
@@ -82,7 +82,7 @@ export function queuedStartEntry(writer: RunWriter, state: ConversationState, du
     runId: due.runId ?? newId(),
     messages: due.messages.map(({ message }) => message),
     context: due.messages.find((queued) => queued.context !== undefined)?.context,
-    ask: due.messages.find((queued) => queued.ask !== undefined)?.ask,
+    overrides: due.messages.find((queued) => queued.overrides !== undefined)?.overrides,
   })
 }
 
@@ -201,7 +201,7 @@ function stepStart({
     runId: run.runId,
     messageId: newId(),
     ...(messageIds.length > 0 ? { messageIds } : {}),
-    ...(problem === undefined ? {} : { mends: true }),
+    ...(problem === undefined ? {} : { correction: true }),
   }
   if (problem === undefined) return [started]
   return [{ type: 'NEW_MESSAGE', payload: outputNotice(outputComplaint(problem)) }, started]

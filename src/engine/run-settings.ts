@@ -38,7 +38,7 @@ export interface AgentSettings {
    * Maximum time in milliseconds that a worker waits for a busy provider. After that, it releases the conversation and
    * continues later. Absent: `retry` decides how long.
    */
-  patienceMs?: number
+  maxWaitMs?: number
   /** Returns the settings that a step overrides. Absent if the app has no `prepareStep`. */
   prepareStep?: PrepareStep
   /** All policies, composed into one: approval, trust, time limits, retries, and the app's own. */

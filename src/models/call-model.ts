@@ -30,7 +30,7 @@ export interface ModelCallRequest {
    * Maximum time to wait for a busy provider (429), in milliseconds. Longer waits throw {@link
    * ModelBusyError}. Default: no limit except `retry`.
    */
-  patienceMs?: number
+  maxWaitMs?: number
   /** Called before each wait for another attempt: after a failure, or while the provider is busy. */
   onRetry?(retry: { attempt: number; waitMs: number; reason: string }): void | Promise<void>
   /** Receives each part of the answer, in order. The next part waits for the returned promise. */
@@ -43,12 +43,12 @@ export interface ModelCallRequest {
  * twice. If a provider says how long it is busy (429 with `retry-after`), all calls of this process wait that
  * long.
  *
- * @throws ModelBusyError if the wait would exceed `patienceMs`
+ * @throws ModelBusyError if the wait would exceed `maxWaitMs`
  * @throws ByrefError `model_unauthorized` for a missing or rejected key, `model_failed` for other errors; an
  *   abort and the errors of `onPart` are rethrown unchanged
  */
 export async function callModel(request: ModelCallRequest): Promise<void> {
-  const { model, signal, onPart, patienceMs } = request
+  const { model, signal, onPart, maxWaitMs } = request
   const { maxRetries = 2, retryDelayMs = 500 } = request.retry ?? {}
   for (let tries = 0; ; tries++) {
     await waitWhileBusy(request, tries)
@@ -65,9 +65,9 @@ export async function callModel(request: ModelCallRequest): Promise<void> {
     const wait = retryAfter ?? retryDelayMs * 2 ** tries
     if (status === 429) {
       noteBusy(model, wait)
-      const isOver = tries >= maxRetries || wait > (patienceMs ?? Infinity)
-      if (patienceMs !== undefined && !streamed && isOver) {
-        throw new ModelBusyError(Math.max(wait, patienceMs))
+      const isOver = tries >= maxRetries || wait > (maxWaitMs ?? Infinity)
+      if (maxWaitMs !== undefined && !streamed && isOver) {
+        throw new ModelBusyError(Math.max(wait, maxWaitMs))
       }
     }
     if (streamed || tries >= maxRetries || !isTemporary) throw await asByrefError(error, model)
@@ -78,11 +78,11 @@ export async function callModel(request: ModelCallRequest): Promise<void> {
 
 /** Waits while the provider is busy. */
 async function waitWhileBusy(
-  { model, signal, patienceMs = Infinity, onRetry }: ModelCallRequest,
+  { model, signal, maxWaitMs = Infinity, onRetry }: ModelCallRequest,
   attempt: number,
 ): Promise<void> {
   for (let wait = busyMs(model); wait > 0; wait = busyMs(model)) {
-    if (wait > patienceMs) throw new ModelBusyError(wait)
+    if (wait > maxWaitMs) throw new ModelBusyError(wait)
     await onRetry?.({ attempt, waitMs: wait, reason: BUSY })
     await pause(wait, signal)
   }

@@ -14,13 +14,13 @@ const DECISION = '{ decision: "allow" | "ask" | "deny", reason? } or nothing'
  * @param name The place of the policy in the options of the agent: `policies[0]`.
  */
 export function appPolicy(policy: Policy, name: string): Policy {
-  const { looksAt, before, after, aroundCall, aroundStep } = policy
+  const { checks, before, after, aroundCall, aroundStep } = policy
   const checked: Policy = {}
-  const looks: NonNullable<Policy['looksAt']> = (tool) => looksAt?.call(policy, tool) ?? true
-  if (looksAt) {
-    checked.looksAt = (tool) => {
+  const isChecked: NonNullable<Policy['checks']> = (tool) => checks?.call(policy, tool) ?? true
+  if (checks) {
+    checked.checks = (tool) => {
       try {
-        return looks(tool)
+        return isChecked(tool)
       } catch {
         // `before` throws the error again, and the call fails.
         return true
@@ -30,7 +30,7 @@ export function appPolicy(policy: Policy, name: string): Policy {
   if (before) {
     checked.before = async (call, soFar) => {
       const denied = deniedBy(name)
-      if (!(await guarded(denied('looksAt'), () => looks(call.tool)))) return undefined
+      if (!(await guarded(denied('checks'), () => isChecked(call.tool)))) return undefined
       const value = await guarded(denied('before'), () => before.call(policy, call, soFar))
       if (value === undefined || value === null || isVerdict(value)) return value ?? undefined
       throw invalid('call_denied', { hook: `${name}.before`, expected: DECISION, value })

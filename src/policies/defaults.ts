@@ -36,7 +36,7 @@ export const retryPolicy: Policy = {
 
 /** Asks a person before a call of a tool with `needsApproval`. The person sees the arguments that would run. */
 export const approvalPolicy: Policy = {
-  looksAt: ({ needsApproval }) => Boolean(needsApproval),
+  checks: ({ needsApproval }) => Boolean(needsApproval),
   async before({ tool, items, isResumed, withInput }) {
     const { needsApproval } = tool
     if (!needsApproval || isResumed) return undefined

@@ -94,7 +94,7 @@ describe('before and after of a policy', () => {
   it('sees what would run, and only for the tools that it names', async () => {
     const seen: unknown[] = []
     const policy = (id: string): Policy => ({
-      looksAt: (tool) => tool.id === id,
+      checks: (tool) => tool.id === id,
       before({ items, tool }) {
         seen.push([tool.id, items.map((item) => item.arguments)])
         return undefined
@@ -136,14 +136,14 @@ describe('before and after of a policy', () => {
     const after = { code: 'tool_failed', message: /^policies\[0\].after failed. The tool may/ }
     const aroundCall = { code: 'tool_failed', message: /^policies\[0\].aroundCall failed/ }
     expect(await resultOf({ before: broken })).toEqual(notMade('before'))
-    expect(await resultOf({ looksAt: broken, before: () => undefined })).toEqual(notMade('looksAt'))
+    expect(await resultOf({ checks: broken, before: () => undefined })).toEqual(notMade('checks'))
     for (const [policy, { code, message }] of [
       [{ after: broken }, after],
       [{ aroundCall: broken }, aroundCall],
     ] as const)
       expect(await resultOf(policy)).toEqual({ code, message: expect.stringMatching(message) })
     expect(warn.mock.calls.map(([warning]) => String(warning))).toEqual(
-      ['before', 'looksAt', 'after', 'aroundCall'].map(
+      ['before', 'checks', 'after', 'aroundCall'].map(
         (hook) => `Error: policies[0].${hook} failed: the password of the database is wrong`,
       ),
     )

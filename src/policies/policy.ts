@@ -53,8 +53,8 @@ export type CallOutcome = {
   chosen?: number
   /** The labels of the value or the error. Absent if values have no labels. */
   labels?: LabelTree
-  /** The label of everything that the tool was given and has read. Absent if the tool cannot retain any of it. */
-  given?: WrittenLabel
+  /** The label of everything that the tool received and has read. Absent if the tool cannot retain any of it. */
+  retained?: WrittenLabel
   /** The labels of values that the error message may quote. */
   source?: LabelTree
 } & ({ value: unknown; error?: undefined } | { error: CallError; value?: undefined })
@@ -138,7 +138,7 @@ export interface Execution extends CallWork, CallItem {
 
 /** All policies of an agent, composed into one. */
 export interface ComposedPolicy extends Policy {
-  looksAt(tool: Tool): boolean
+  checks(tool: Tool): boolean
 }
 
 /**
@@ -147,7 +147,7 @@ export interface ComposedPolicy extends Policy {
  */
 export interface Policy {
   /** Whether `before` is called for a tool's calls. Default: for every tool. */
-  looksAt?(tool: Tool): boolean
+  checks?(tool: Tool): boolean
   /**
    * Called before a call starts, and again if a call that had started continues after a restart. Returns nothing to
    * allow the call. The strictest verdict of all policies counts. If it throws, the call fails. `soFar` is the
@@ -183,7 +183,7 @@ export interface Policy {
 }
 
 export const POLICY: OptionTable<Policy> = {
-  looksAt: is.callback(),
+  checks: is.callback(),
   before: is.callback(),
   after: is.callback(),
   aroundCall: is.callback(),
@@ -199,15 +199,15 @@ export function composePolicies(policies: readonly Policy[]): ComposedPolicy {
   const adjusting = policies.filter(({ after }) => after)
   const aroundCalls = policies.filter(({ aroundCall }) => aroundCall)
   const aroundSteps = policies.filter(({ aroundStep }) => aroundStep)
-  const looksAt = (policy: Policy, tool: Tool): boolean => policy.looksAt?.(tool) ?? true
+  const checks = (policy: Policy, tool: Tool): boolean => policy.checks?.(tool) ?? true
   const composed: ComposedPolicy = {
-    looksAt: (tool) => deciding.some((policy) => looksAt(policy, tool)),
+    checks: (tool) => deciding.some((policy) => checks(policy, tool)),
   }
   if (deciding.length > 0) {
     composed.before = async (call) => {
       const verdicts: Verdict[] = []
       for (const policy of deciding) {
-        if (!looksAt(policy, call.tool)) continue
+        if (!checks(policy, call.tool)) continue
         const verdict = await policy.before?.(call, strictestOf(verdicts))
         if (verdict) verdicts.push(verdict)
         if (verdict?.decision === 'deny') return verdict

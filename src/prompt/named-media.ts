@@ -47,7 +47,7 @@ export function embeddedMedia(text: string, known: KnownAssets, names: Set<strin
     names.add(whole)
     const asset = known.get(whole)
     if (asset?.structured && url === whole) return []
-    const part: MediaPart = { ...mediaOf(url, asset), otherwise: 'short' }
+    const part: MediaPart = { ...mediaOf(url, asset), fallback: 'value' }
     // The URL of an image in Markdown is probably an image.
     if (!asset && /!\[[^\]\n]*\]\($/.test(text.slice(Math.max(0, start - 300), start)))
       part.kind = 'image'
@@ -64,10 +64,7 @@ export function noteBareNames(text: string, known: KnownAssets, names: Set<strin
 }
 
 /** Returns the part for a reference, with what is known about its asset. */
-export function mediaOf(
-  ref: string,
-  asset: AssetCreated | undefined,
-): Omit<MediaPart, 'otherwise'> {
+export function mediaOf(ref: string, asset: AssetCreated | undefined): Omit<MediaPart, 'fallback'> {
   const isField = asset !== undefined && asset.ref !== ref
   const {
     kind = 'file',
@@ -107,7 +104,7 @@ export function bodiesIn(value: JsonValue, known: KnownAssets): FoundBodies {
       noteBareNames(item, known, found.names)
       if (!item.includes('<|')) continue
       const embedded = embeddedMedia(item, known, found.names).filter(isPerceived)
-      found.media.push(...embedded.map((part) => ({ ...part, otherwise: 'type' as const })))
+      found.media.push(...embedded.map((part) => ({ ...part, fallback: 'type' as const })))
     } else if (typeof item === 'object' && item !== null) {
       if (isPlainObject(item)) noteBody(item, known, found)
       // Push in reverse, because the stack is read from its end.
@@ -128,7 +125,7 @@ function noteBody(
   if (offloaded === true) found.previewed.add(whole)
   // The result of a read or a search is text: do not add the file itself.
   if (typeof lines === 'number' || Array.isArray(hits)) return
-  const media = { ...mediaOf(assetRef as string, known.get(whole)), otherwise: 'type' as const }
+  const media = { ...mediaOf(assetRef as string, known.get(whole)), fallback: 'type' as const }
   if (typeof mimeType === 'string') {
     media.mimeType = mimeType
     media.kind = kindOf(mimeType)
@@ -136,7 +133,7 @@ function noteBody(
   if (fetched === true) {
     // A part of the bytes of a file is not a file that a model can see.
     const isWhole = start === undefined && end === undefined
-    if (isWhole) found.fetched.push({ ...media, otherwise: 'note' })
+    if (isWhole) found.fetched.push({ ...media, fallback: 'note' })
   } else if (isPerceived(media)) found.media.push(media)
 }
 

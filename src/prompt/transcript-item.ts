@@ -29,10 +29,10 @@ export interface MediaPart {
   format?: string
   /**
    * What replaces the file if the model does not accept it. `note`: a text with name, type, size and reference, or the
-   * text in the file. `type`: only its type, because the text next to it names the file. `short`: the embedded
+   * text in the file. `type`: only its type, because the text next to it names the file. `value`: the embedded
    * reference, with the file's text or data if they are short, or else with its metadata.
    */
-  otherwise: 'note' | 'type' | 'short'
+  fallback: 'note' | 'type' | 'value'
 }
 
 /** Reasoning of the model. The provider's metadata, such as signatures and item ids, is sent back unchanged. */

@@ -83,11 +83,11 @@ function attachedParts(
   const text: TextPart = { type: 'text', text: marker(media) }
   // The metadata describes the whole asset. Whether a field is an image or a value is known only when it is read.
   if (asset?.structured && media.ref === whole) return [text]
-  if (asset?.structured) return [text, { ...mediaOf(media.ref, asset), otherwise: 'short' }]
+  if (asset?.structured) return [text, { ...mediaOf(media.ref, asset), fallback: 'value' }]
   const part = { ...mediaOf(media.ref, asset), ...media }
   // The asset's own type is more precise than a claim such as `image/*`.
   if (asset?.ref === media.ref) part.mimeType = asset.mime
-  return [text, { ...part, otherwise: 'note' }]
+  return [text, { ...part, fallback: 'note' }]
 }
 
 function contentParts({ content, content_type }: Message): ReturnType<typeof readParts> {

@@ -64,7 +64,7 @@ describe('GET /api/tools', () => {
     ])
     expect(tools[0]?.words).toEqual(['make', 'invoice'])
     expect(search).toEqual({
-      given: 2,
+      returned: 2,
       words: [
         { word: 'make', tools: 2 },
         { word: 'invoice', tools: 2 },
@@ -73,7 +73,7 @@ describe('GET /api/tools', () => {
     })
     const all = await client.tools({ query: 'service' })
     expect(all.tools).toHaveLength(7)
-    expect(all.search?.given).toBe(5)
+    expect(all.search?.returned).toBe(5)
     const ofShop = await client.tools({ query: 'service', group: 'shop' })
     expect(ofShop.tools).toHaveLength(4)
   })
@@ -83,7 +83,7 @@ describe('GET /api/tools', () => {
     const { client } = open({ toolSearch: { above: 0, rank } })
     expect(await client.tools({ query: 'x' })).toMatchObject({
       tools: [{ name: 'shop_send_mail', words: null }],
-      search: { given: 1, words: [] },
+      search: { returned: 1, words: [] },
     })
   })
 

@@ -96,7 +96,7 @@ const label = z.strictObject({
   readers: z.array(z.string().max(200)).max(1000).nullable().optional(),
 })
 
-const ask = {
+const overrides = {
   /** Which agent answers. Default: the one that answered last, else the first. */
   agent: z.string().max(100).optional(),
   /** What to do during a run: `queue` waits for a new run, `steer` for the next step of the run, `reject` fails. */
@@ -113,8 +113,8 @@ const ask = {
 
 /** `POST /api/conversations/:id/messages`: one message, or a list of messages that start one run. */
 export const sendBody = z.union([
-  z.strictObject({ messages: z.array(messageInput).min(1).max(100), ...ask }),
-  messageInput.safeExtend({ ...ask, messages: z.never().optional() }),
+  z.strictObject({ messages: z.array(messageInput).min(1).max(100), ...overrides }),
+  messageInput.safeExtend({ ...overrides, messages: z.never().optional() }),
 ])
 
 /** The accepted messages, and the run that they start, wait for or join. */

@@ -41,7 +41,9 @@ export const toolsAnswer = z
     tools: z.array(toolLine),
     search: z
       .object({
-        given: z.int().describe('How many a model gets that does not ask for more.'),
+        returned: z
+          .int()
+          .describe('Number of tools that a model gets if it does not ask for more.'),
         words: z
           .array(z.object({ word: z.string(), tools: z.int() }))
           .describe('The words that are searched for, and how many tools have each.'),

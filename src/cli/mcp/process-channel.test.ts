@@ -52,7 +52,7 @@ describe('processChannel', () => {
 
   it('stops a server that does not stop by itself', async () => {
     const script = `process.on('SIGTERM', () => process.exit(7)); setInterval(() => {}, 1000); console.log('{}')`
-    const channel = processChannel(process.execPath, ['-e', script], { patienceMs: 1 })
+    const channel = processChannel(process.execPath, ['-e', script], { graceMs: 1 })
     const { promise: began, resolve } = Promise.withResolvers<unknown>()
     channel.onmessage = resolve
     await channel.start()
@@ -65,7 +65,7 @@ describe('processChannel', () => {
     'waits for nobody that a server has started and left',
     async () => {
       const channel = processChannel('sh', ['-c', 'sleep 300 & echo "{\\"id\\":$!}"; cat'], {
-        patienceMs: 1,
+        graceMs: 1,
       })
       const { promise: left, resolve } = Promise.withResolvers<RpcMessage>()
       channel.onmessage = resolve

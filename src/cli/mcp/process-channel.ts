@@ -21,7 +21,7 @@ export interface ProcessOptions {
   /**
    * The time until SIGTERM, and again until SIGKILL. Default 0.9 s, because clients kill the proxy after two seconds.
    */
-  patienceMs?: number
+  graceMs?: number
   /** Variables that are added to this process's environment. */
   env?: Readonly<Record<string, string>>
   /** The folder in which the server runs. Default: the folder of this process. */
@@ -40,7 +40,7 @@ export interface ProcessOptions {
 export function processChannel(
   command: string,
   args: readonly string[],
-  { patienceMs = 900, env, cwd, log }: ProcessOptions = {},
+  { graceMs = 900, env, cwd, log }: ProcessOptions = {},
 ): ProcessChannel {
   // On Windows, npx and similar commands are scripts, which only a shell can start.
   const shell = process.platform === 'win32'
@@ -94,7 +94,7 @@ export function processChannel(
       isClosing = true
       child.stdin.end()
       for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-        await Promise.race([ended, sleep(patienceMs, undefined, { ref: false })])
+        await Promise.race([ended, sleep(graceMs, undefined, { ref: false })])
         if (!isOver) child.kill(signal)
       }
       // Child processes of the server may keep its output open.

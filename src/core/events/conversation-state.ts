@@ -10,7 +10,7 @@ import type {
   Delivery,
   FinishReason,
   FlowViolation,
-  RunAsk,
+  RunOverrides,
   TokenUsage,
   TrustMode,
 } from './events.ts'
@@ -27,7 +27,7 @@ export interface StepState {
   /** The AI SDK's finish reason; `error` if the answer was interrupted after one of its calls had started. */
   finishReason?: string
   /** The step corrects an answer that did not match the output schema. */
-  mends?: true
+  correction?: true
   /** The model is asked again after `waitMs`: `attempt` attempts failed. Streamed, so it is absent in a log. */
   retry?: { attempt: number; waitMs: number; reason: string }
   /** The command messages that the step runs instead of asking the model. */
@@ -67,7 +67,7 @@ export interface RunState {
   messageIds: readonly string[]
   context?: JsonValue
   /** Model settings and output schema for this run. */
-  ask?: RunAsk
+  overrides?: RunOverrides
   /** The conversation that the run was copied from by a fork. */
   copiedFrom?: string
   /** Milliseconds during which the run only waited for approvals. */
@@ -148,7 +148,7 @@ export interface QueuedMessage {
   deliver: Delivery
   runId?: string
   context?: JsonValue
-  ask?: RunAsk
+  overrides?: RunOverrides
 }
 
 /** A compaction, and the step before it. */

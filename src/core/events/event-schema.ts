@@ -15,7 +15,7 @@ import {
   type DurableType,
   type EventOf,
   isStreamed,
-  type RunAsk,
+  type RunOverrides,
   type TokenUsage,
 } from './events.ts'
 
@@ -201,7 +201,10 @@ const usage = shape<TokenUsage>({
   cost: { optional: number },
 })
 
-const ask = shape<RunAsk>({ settings: { optional: object() }, output: { optional: object() } })
+const overrides = shape<RunOverrides>({
+  settings: { optional: object() },
+  output: { optional: object() },
+})
 
 /** Identifies a call and its run. */
 const ofCall = { toolCallId: text, runId: name }
@@ -212,11 +215,11 @@ const EVENTS: { readonly [T in DurableType]: Check<Of<T>> } = {
   NEW_MESSAGE: shape<Of<'NEW_MESSAGE'>>({
     payload: message,
     label: { optional: object() },
-    given: { optional: object() },
+    retained: { optional: object() },
     deliver: { optional: word() },
     runId: { optional: name },
     context: { optional: json() },
-    ask: { optional: ask },
+    overrides: { optional: overrides },
     agent: { optional: text },
   }),
   MESSAGE_DELETED: shape<Of<'MESSAGE_DELETED'>>({ messageId: name }),
@@ -270,7 +273,7 @@ const EVENTS: { readonly [T in DurableType]: Check<Of<T>> } = {
     settings: { optional: text },
     trust: { optional: word() },
     context: { optional: json() },
-    ask: { optional: ask },
+    overrides: { optional: overrides },
     copiedFrom: { optional: text },
   }),
   RUN_CLAIMED: shape<Of<'RUN_CLAIMED'>>({
@@ -292,7 +295,7 @@ const EVENTS: { readonly [T in DurableType]: Check<Of<T>> } = {
     runId: name,
     messageId: name,
     messageIds: { optional: list(text) },
-    mends: { optional: yes },
+    correction: { optional: yes },
     commandIds: { optional: list(text) },
   }),
   STEP_FINISHED: shape<Of<'STEP_FINISHED'>>({
@@ -352,7 +355,7 @@ const EVENTS: { readonly [T in DurableType]: Check<Of<T>> } = {
     value: { optional: json() },
     error: { optional: shape({ code: text, message: text }) },
     label: { optional: object() },
-    given: { optional: object() },
+    retained: { optional: object() },
   }),
   TOOL_USAGE: shape<Of<'TOOL_USAGE'>>({ ...ofCall, usage, usedBy: { optional: text } }),
   DECLASSIFIED: shape<Of<'DECLASSIFIED'>>({ ...ofCall, bits: amount, question: text }),

@@ -121,8 +121,8 @@ export type FinishReason =
  */
 export type Delivery = 'next_run' | 'next_step'
 
-/** What a run asks for, in addition to its agent's options. */
-export interface RunAsk {
+/** Settings of one run, in addition to those of its agent. */
+export interface RunOverrides {
   /** Model settings with the AI SDK's names. They take precedence over the agent's settings. */
   settings?: JsonObject
   /** JSON Schema of the answer, which is then JSON. */
@@ -170,7 +170,7 @@ export type ConversationEvent =
        * For the result of a call: the label of everything that its tool received and read, if the tool may
        * retain it.
        */
-      given?: WrittenLabel
+      retained?: WrittenLabel
       /** Absent if the message is part of the conversation at once. */
       deliver?: Delivery
       /** For a message that waits for a run of its own: the id of that run. */
@@ -178,7 +178,7 @@ export type ConversationEvent =
       /** The `context` of that run. */
       context?: JsonValue
       /** The model settings and output schema of that run. */
-      ask?: RunAsk
+      overrides?: RunOverrides
       /** The name of the agent that the message is addressed to. */
       agent?: string
     }
@@ -217,7 +217,7 @@ export type ConversationEvent =
       /** Absent if trust is off. */
       trust?: TrustMode
       context?: JsonValue
-      ask?: RunAsk
+      overrides?: RunOverrides
       /** The conversation that the run was copied from by a fork. Its usage counts there. */
       copiedFrom?: string
     }
@@ -247,7 +247,7 @@ export type ConversationEvent =
       /** Messages that waited for the next step. They become part of the conversation now. */
       messageIds?: readonly string[]
       /** The step corrects an answer that did not fit the output schema. */
-      mends?: true
+      correction?: true
       /** The command messages that the step runs instead of asking the model. */
       commandIds?: readonly string[]
     }
@@ -332,7 +332,7 @@ export type ConversationEvent =
       error?: CallError
       label?: WrittenLabelTree
       /** The label of everything that the tool received and read, if the tool may retain it. */
-      given?: WrittenLabel
+      retained?: WrittenLabel
     }
   /** Usage of a tool's own model calls. It counts towards the run, and is logged with the call's result. */
   | {

@@ -114,12 +114,12 @@ function apply(editable: EditableState, event: ConversationEvent, at: string): v
 const ignore = (): void => {}
 
 const HANDLERS: { [T in ConversationEvent['type']]: Apply<T> } = {
-  NEW_MESSAGE(editable, { payload, deliver, runId, context, ask }, at) {
+  NEW_MESSAGE(editable, { payload, deliver, runId, context, overrides }, at) {
     if (!deliver) return addMessage(editable, payload, at)
     addWait(editable, at)
     editable
       .field('inbox')
-      .push({ message: payload, deliver, runId, context, ...(ask ? { ask } : {}) })
+      .push({ message: payload, deliver, runId, context, ...(overrides ? { overrides } : {}) })
   },
   MESSAGE_DELETED(editable, { messageId }, at) {
     addWait(editable, at)
@@ -163,7 +163,11 @@ const HANDLERS: { [T in ConversationEvent['type']]: Apply<T> } = {
     endRun(editable, runId, { status: 'finished', finishedAt: at, ...result }),
   RUN_ERROR: (editable, { runId, code, message }, at) =>
     endRun(editable, runId, { status: 'failed', finishedAt: at, error: { code, message } }),
-  STEP_STARTED(editable, { stepName: name, runId, messageId, messageIds, mends, commandIds }, at) {
+  STEP_STARTED(
+    editable,
+    { stepName: name, runId, messageId, messageIds, correction, commandIds },
+    at,
+  ) {
     deliver(editable, messageIds, at)
     const run = editable.run(runId)
     if (!run) return
@@ -172,7 +176,7 @@ const HANDLERS: { [T in ConversationEvent['type']]: Apply<T> } = {
       name,
       messageId,
       startedAt: at,
-      ...(mends ? { mends } : {}),
+      ...(correction ? { correction } : {}),
       ...(commandIds ? { commandIds } : {}),
       callIds: editable.adopt([]),
     }

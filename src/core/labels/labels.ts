@@ -63,7 +63,7 @@ export class Labels {
   readonly #steps = new Map<string, Label>()
   readonly #calls = new Map<string, { name: string; answer: string }>()
   readonly #items = new Map<string, Map<number, LabelTree>>()
-  readonly #given = new Map<string, Label>()
+  readonly #retained = new Map<string, Label>()
   /** The logged bits of each run, and of each call. */
   readonly #bits = new Map<string, number>()
   readonly #paid = new Map<string, number>()
@@ -199,17 +199,17 @@ export class Labels {
   }
 
   /**
-   * Returns the label of everything that a tool's calls were given and have read so far, according to their results
+   * Returns the label of everything that a tool received and has read in its calls so far, according to their results
    * and to `keep`.
    */
-  given(tool: string): Label {
-    return this.#given.get(tool) ?? TRUSTED
+  retainedBy(tool: string): Label {
+    return this.#retained.get(tool) ?? TRUSTED
   }
 
   /** Adds to what a tool may retain. Returns the label of all of it. */
   keep(tool: string, label: Label): Label {
-    const all = join(this.given(tool), label)
-    this.#given.set(tool, all)
+    const all = join(this.retainedBy(tool), label)
+    this.#retained.set(tool, all)
     return all
   }
 
@@ -250,7 +250,7 @@ export class Labels {
   }
 
   #arrive(event: EventOf<'NEW_MESSAGE'>): void {
-    const { payload: message, deliver, given } = event
+    const { payload: message, deliver, retained } = event
     this.#data.arrived(message.id)
     const tree = this.#treeOf(event)
     this.#messages.set(message.id, tree)
@@ -258,7 +258,7 @@ export class Labels {
       this.#waiting.set(message.id, tree)
       if (isData(message)) this.#data.wait(message, tree)
     } else this.#add(message, tree)
-    this.#keepOf(resultCall(message), given)
+    this.#keepOf(resultCall(message), retained)
   }
 
   #add(message: Message, tree: LabelTree): void {
@@ -297,14 +297,14 @@ export class Labels {
     this.#steps.set(messageId, sent ? joinAll(sent) : this.#context)
   }
 
-  #addItem({ toolCallId, item, label, given }: EventOf<'TOOL_ITEM_FINISHED'>): void {
-    this.#keepOf(toolCallId, given)
+  #addItem({ toolCallId, item, label, retained }: EventOf<'TOOL_ITEM_FINISHED'>): void {
+    this.#keepOf(toolCallId, retained)
     const known = this.#items.get(toolCallId) ?? new Map<number, LabelTree>()
     known.set(item, label === undefined ? { label: UNTRUSTED } : readLabelTree(label))
     this.#items.set(toolCallId, known)
   }
 
-  /** Adds to what a tool may retain: everything that a call was given and has read. */
+  /** Adds to what a tool may retain: everything that a call received and has read. */
   #keepOf(callId: string | null, label: WrittenLabel | undefined): void {
     const call = callId === null ? undefined : this.#calls.get(callId)
     if (call === undefined || label === undefined) return

@@ -33,7 +33,7 @@ export interface LineageNode {
 export interface LineageEdge {
   from: string
   to: string
-  /** The reference that the call was given, as the model wrote it. Absent if one node simply created the other. */
+  /** The reference in the arguments of the call, as the model wrote it. Absent if one node simply created the other. */
   ref?: string
 }
 

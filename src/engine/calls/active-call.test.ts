@@ -89,7 +89,7 @@ describe('the context of needsApproval and preview', () => {
     const note = async (_: unknown, { trust, read }: ToolContext) => {
       const before = trust?.read.readers
       await read('†result#1')
-      seen.push([trust?.given.readers, before, trust?.read.readers])
+      seen.push([trust?.input.readers, before, trust?.read.readers])
       return true
     }
     const preview = async (...args: Parameters<typeof note>) => String(await note(...args))

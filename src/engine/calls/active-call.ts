@@ -19,7 +19,7 @@ import type { LabelTree } from '../../core/labels/label-tree.ts'
 import type { Labels } from '../../core/labels/labels.ts'
 import { parseVariableRef } from '../../core/refs/variable-ref.ts'
 import type { CallItem, CallOutcome, ExecutionChanges, PolicyCall } from '../../policies/policy.ts'
-import { givenTo } from '../../policies/trust/given-label.ts'
+import { inputLabel } from '../../policies/trust/input-label.ts'
 import { type NotedReads, noteReads } from '../../policies/trust/note-reads.ts'
 import { callError } from '../run-errors.ts'
 import type { RunScope } from '../run-scope.ts'
@@ -110,7 +110,7 @@ export class ActiveCall implements PolicyCall {
   ): Promise<Awaited<T>> {
     const { labels } = this
     const { signal, assets } = this.#scope
-    const noted = labels ? noteReads(labels, givenTo(this, labels, reads)) : null
+    const noted = labels ? noteReads(labels, inputLabel(this, labels, reads)) : null
     if (noted) this.#noted.push(noted)
     const usedAssets = noted?.assets(assets, []) ?? assets
     const { context, end } = openContext(this.#scope, {
@@ -164,8 +164,8 @@ export async function applyAfter(
   try {
     return (await during(() => after(call, outcome, item))) ?? outcome
   } catch (error) {
-    const { events, given } = outcome
-    return { events, given, error: callError(error) }
+    const { events, retained } = outcome
+    return { events, retained, error: callError(error) }
   }
 }
 

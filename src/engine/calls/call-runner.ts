@@ -23,7 +23,7 @@ import type { KeptReasoning, ToolCall } from '../../core/messages/message.ts'
 import { formatVariable } from '../../core/refs/variable-ref.ts'
 import { isCommandCall } from '../../plugins/command-message.ts'
 import type { CallItem, CallOutcome, Verdict } from '../../policies/policy.ts'
-import { givenTo } from '../../policies/trust/given-label.ts'
+import { inputLabel } from '../../policies/trust/input-label.ts'
 import { graphOf } from '../next.ts'
 import { callError } from '../run-errors.ts'
 import type { RunScope } from '../run-scope.ts'
@@ -115,7 +115,7 @@ export class CallRunner {
     this.#recordSoon()
     const ready = this.#graph.ready()
     const isSimple = plan.each === undefined && !plan.problem && plan.tool !== null
-    const needsNoPolicy = isSimple && !policy.looksAt(plan.tool as Tool)
+    const needsNoPolicy = isSimple && !policy.checks(plan.tool as Tool)
     const isReady = ready.some((candidate) => candidate.plan === plan && !candidate.error)
     const startsNow = needsNoPolicy && isReady && slots.tryTake()
     const signed = reasoning.length > 0 ? { reasoning } : {}
@@ -238,7 +238,7 @@ export class CallRunner {
    */
   async #askPerson(plan: CallPlan, call: ActiveCall, { items }: ResolvedItems): Promise<boolean> {
     const { policy } = this.#scope.settings
-    if (!policy.before || !policy.looksAt(call.tool)) return false
+    if (!policy.before || !policy.checks(call.tool)) return false
     this.#hold(plan.id)
     const verdict = await this.#scope.during(() => policy.before?.(call))
     if (verdict?.decision === 'deny') throw deniedByPolicy(plan, verdict)
@@ -400,7 +400,7 @@ function labelOfRequest(
   const { labels } = call
   if (!labels) return undefined
   const previewLabels = previews.flatMap((preview) => preview?.label ?? [])
-  const label = joinAll([givenTo(call, labels), ...previewLabels])
+  const label = joinAll([inputLabel(call, labels), ...previewLabels])
   return isPlain(label) ? undefined : writeLabel(label)
 }
 

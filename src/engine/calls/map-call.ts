@@ -48,11 +48,11 @@ async function logItem(
   scope: RunScope,
   { id: toolCallId }: CallPlan,
   item: number,
-  { value, error, events, labels, given }: CallOutcome,
+  { value, error, events, labels, retained }: CallOutcome,
 ): Promise<Partial<ItemState>> {
   const end = error ? { error } : { value: value as JsonValue }
   const label = labels ? { label: writeLabelTree(labels) } : {}
-  const kept = given ? { given } : {}
+  const kept = retained ? { retained } : {}
   const ids = { toolCallId, runId: scope.runId, item }
   await scope.append({
     events: [...events, { type: 'TOOL_ITEM_FINISHED', ...ids, ...end, ...label, ...kept }],

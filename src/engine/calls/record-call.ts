@@ -88,9 +88,9 @@ async function append(scope: RunScope, result: CallResult): Promise<CallEnd> {
 
 /** Returns the result of a call that succeeded, but whose value could not be logged. */
 function failedAfter({ plan, outcome, endedAt }: CallResult, error: unknown): CallResult {
-  const { events, labels, given } = outcome
+  const { events, labels, retained } = outcome
   const label = labels && { label: wholeOf(labels) }
-  return { plan, endedAt, outcome: { events, error: callError(error), labels: label, given } }
+  return { plan, endedAt, outcome: { events, error: callError(error), labels: label, retained } }
 }
 
 async function appendOutcome(scope: RunScope, ended: CallResult): Promise<CallEnd> {
@@ -100,15 +100,15 @@ async function appendOutcome(scope: RunScope, ended: CallResult): Promise<CallEn
   const { arguments: changed } = scope.session.state.calls[plan.id]?.approval?.answer ?? {}
   const message = resultOf(ended, targets, changed)
   for (const target of targets) checkNotInAsset(scope, target)
-  const { labels, given } = outcome
+  const { labels, retained } = outcome
   const label = labels ? { label: writeLabelTree(labels) } : {}
   const dataLabel = labels ? { label: writeLabelTree(write.labels ?? labels) } : {}
   const writes = targets.map((target) => {
     const payload = dataMessage(plan, { target, ...write })
     return { type: 'NEW_MESSAGE' as const, payload, ...dataLabel }
   })
-  const givenLabel = given ? { given } : {}
-  const result = { type: 'NEW_MESSAGE' as const, payload: message, ...label, ...givenLabel }
+  const kept = retained ? { retained } : {}
+  const result = { type: 'NEW_MESSAGE' as const, payload: message, ...label, ...kept }
   const events = [...outcome.events, ...writes, result]
   await scope.append({ events })
   const notified = scope.stream({

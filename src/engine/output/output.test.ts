@@ -83,7 +83,7 @@ describe('run({ output })', () => {
     const { result } = asking.run({ conversation: 'c', messages: say('x'), output: JSON_SCHEMA })
     await expect(result).rejects.toMatchObject({ code: 'output_invalid' })
     const events = (await log.read('c')).map(({ event }) => event as ConversationEvent)
-    const start = events.findIndex((event) => event.type === 'STEP_STARTED' && event.mends)
+    const start = events.findIndex((event) => event.type === 'STEP_STARTED' && event.correction)
     const cut = createMemoryLog()
     await cut.append('c', events.slice(0, start + 1))
     const agent = createAgent({ model: scriptedModel(['no', '{"n":1}']), log: cut })
@@ -99,7 +99,7 @@ describe('run({ output })', () => {
     expect([output, text]).toEqual([{ n: 1 }, '{"n":1}'])
     expect(prompts(model)[1]).toContain('/n must be integer')
     const steps = (await log.read('c')).flatMap(({ event }) =>
-      event.type === 'STEP_STARTED' ? [event.mends ?? false] : [],
+      event.type === 'STEP_STARTED' ? [event.correction ?? false] : [],
     )
     expect(steps).toEqual([false, true])
   })
@@ -194,7 +194,7 @@ describe('settings', () => {
     await agent.run({ conversation: 'c', messages: say('x'), settings: { topK: 3 } }).result
     const events = (await log.read('c')).map(({ event }) => event)
     const started = events.find((event) => event.type === 'RUN_STARTED')
-    expect(started).toMatchObject({ ask: { settings: { topK: 3 } } })
+    expect(started).toMatchObject({ overrides: { settings: { topK: 3 } } })
     const kept = await log.debug('c', started?.settings ?? '')
     expect(kept).toMatchObject({ settings: { topP: 0.5 } })
   })

@@ -10,8 +10,8 @@ export function outputProblem(
   state: Pick<ConversationState, 'messages'>,
   run: RunState,
 ): string | null {
-  if (!run.ask?.output) return null
-  return readOutput(lastText(state, run), run.ask.output).problem ?? null
+  if (!run.overrides?.output) return null
+  return readOutput(lastText(state, run), run.overrides.output).problem ?? null
 }
 
 /**
@@ -25,10 +25,10 @@ export async function runOutput(
   run: RunState,
   schema?: OutputSchema,
 ): Promise<unknown> {
-  if (!run.ask?.output) return null
+  if (!run.overrides?.output) return null
   if (run.reason !== 'done')
     throw invalid(`the run ended with ${run.reason} before the model answered`)
-  const { problem, ...read } = readOutput(lastText(state, run), run.ask.output)
+  const { problem, ...read } = readOutput(lastText(state, run), run.overrides.output)
   if (problem !== undefined) throw invalid(problem)
   const { value } = read as { value: JsonValue }
   if (!schema) return value

@@ -56,7 +56,7 @@ export async function askModel(
         signal,
         retry,
         silenceMs: limits.modelTimeoutMs,
-        patienceMs: settings.patienceMs,
+        maxWaitMs: settings.maxWaitMs,
         onRetry: (retry) => scope.stream({ type: 'MODEL_RETRY', messageId, ...retry }),
         onPart: (part) => answer.reader.take(part),
       }),
@@ -163,7 +163,7 @@ function optionsOf({
   tools,
 }: PreparedStep): Omit<ModelCallOptions, 'prompt'> {
   const { session, settings } = scope
-  const { settings: runSettings, output } = openRun(session.state)?.ask ?? {}
+  const { settings: runSettings, output } = openRun(session.state)?.overrides ?? {}
   const merged = { ...settings.modelSettings, ...(runSettings as ModelSettings), ...stepSettings }
   const options = callSettings(merged, { hasTools: tools.length > 0 })
   return output ? { ...options, ...jsonAnswer(output, options) } : options

@@ -53,7 +53,7 @@ export async function deriveDebug(
   if (!found) return logged
   const { changed, ...metadata }: { changed?: ChangedSettings } = Object(logged)
   const { before, answer, step, labels } = found
-  const { settings: name, ask } = openRun(before) ?? {}
+  const { settings: name, overrides } = openRun(before) ?? {}
   const used = (name ? await log.debug(conversation, name) : null) as SettingsSnapshot | null
   const { instructions, later, ...agent } = used ?? { ...settings, tools: [] }
   const deferred = used?.deferred
@@ -65,7 +65,11 @@ export async function deriveDebug(
   // A tool that is found by search is not in the settings. The step may have named it.
   const named = activeTools?.filter((id) => settings.deferred.has(id)) ?? []
   const shown = [...listed, ...named.map((id) => describeTool(settings.tools.get(id) as Tool))]
-  const callOptions = { ...used?.settings, ...ask?.settings, ...changed?.settings } as ModelSettings
+  const callOptions = {
+    ...used?.settings,
+    ...overrides?.settings,
+    ...changed?.settings,
+  } as ModelSettings
   const tools = withChosenTool(shown, callOptions, settings)
   const trust = trustOf(openRun(before)?.trust, settings)
   const prompts = new StepPrompts({ ...settings, instructions, trust }, { assets, namespace })
@@ -78,7 +82,7 @@ export async function deriveDebug(
   const { usage, finishReason } = step
   const runOptions = {
     ...(Object.keys(callOptions).length > 0 ? { settings: redact(callOptions) } : {}),
-    ...(ask?.output ? { output: ask.output } : {}),
+    ...(overrides?.output ? { output: overrides.output } : {}),
   }
   return {
     request: debugValue({ model: { provider, modelId }, ...runOptions, prompt, tools, deferred }),

@@ -63,8 +63,8 @@ export class MessageLabels {
   /** The calls without a result, with the label of what their model had seen. Ids may be reused. */
   readonly #calls = new Map<string, { input: unknown; context: Label }>()
   readonly #tools = new Map<string, Tool>()
-  /** The label of what each acting tool was given so far. Its later results may contain it. */
-  readonly #given = new Map<string, Label>()
+  /** The label of what each acting tool received so far. Its later results may contain it. */
+  readonly #retained = new Map<string, Label>()
   readonly #asked = new Map<string, string>()
   readonly #approved = new Set<string>()
 
@@ -141,11 +141,11 @@ export class MessageLabels {
     else {
       const tool = this.#toolOf(toolName)
       const label = call ? labelOfCall(call.labels) : UNKNOWN
-      const given = join(this.#given.get(toolName) ?? TRUSTED, label)
-      if (!tool.readOnly) this.#given.set(toolName, given)
+      const retained = join(this.#retained.get(toolName) ?? TRUSTED, label)
+      if (!tool.readOnly) this.#retained.set(toolName, retained)
       const { value } = result
       const about = { tool, callId: toolCallId, input: made?.input, result: value }
-      const tree = resultLabels(about, tool.readOnly ? label : given)
+      const tree = resultLabels(about, tool.readOnly ? label : retained)
       // Only plain data has the fields that `returns` names: an error has others, and so has content.
       const isData =
         (output.type === 'json' || output.type === 'text') && !this.#trust.isRenamed?.(toolName)

@@ -91,7 +91,7 @@ export class SessionLabels {
   }
 }
 
-/** Returns the label of everything that a call is given: what its model had seen, and what it reads. */
+/** Returns the label of everything that a call receives: what its model had seen, and what it reads. */
 export function labelOfCall({ context, reads }: GivenLabels): Label {
   return joinAll([context, ...reads.map(({ labels }) => wholeOf(labels))])
 }

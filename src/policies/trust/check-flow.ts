@@ -41,7 +41,7 @@ export function isGuarded(tool: Tool): boolean {
   return !isOpen || hasAccepts(tool)
 }
 
-/** The labels of what a call is given. */
+/** The labels of what a call receives. */
 export interface GivenLabels {
   /**
    * The label of what the model had seen when it wrote the call. It applies to everything that the model wrote

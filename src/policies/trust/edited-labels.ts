@@ -32,7 +32,7 @@ export function isEdit(tool: Tool, { error }: CallOutcome): boolean {
  * Labels the new version that a call of `edit_asset` created, and returns the labels of the call's result. There, the
  * reference of the new version has the label of the model's context, because it reveals nothing about the content.
  *
- * @param whole The label of everything that the call was given.
+ * @param whole The label of everything that the call received.
  */
 export function labelEdit(
   call: PolicyCall,

@@ -428,7 +428,7 @@ describe('readers', () => {
       [call('secret'), call('theirs'), call('mail', { value }), 'Done.'],
       { tools: [secret, theirs, mail(readers)], trust: { mode: 'track', onViolation: 'deny' } },
     )
-    return labels.result(3) !== null && labels.given('mail').confidentiality === 'private'
+    return labels.result(3) !== null && labels.retainedBy('mail').confidentiality === 'private'
   }
 
   it('are those of every part: what one of them may not read does not go to them', async () => {

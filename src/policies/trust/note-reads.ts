@@ -19,8 +19,8 @@ export interface NotedReads {
   read(found: Found): void
 }
 
-/** Starts to track what an execution reads. `given` is the label of its input. */
-export function noteReads(labels: Labels, given: Label): NotedReads {
+/** Starts to track what an execution reads. `input` is the label of what it receives. */
+export function noteReads(labels: Labels, input: Label): NotedReads {
   let readSoFar = TRUSTED
   const note = (label: Label): void => {
     readSoFar = join(readSoFar, label)
@@ -28,7 +28,7 @@ export function noteReads(labels: Labels, given: Label): NotedReads {
   return {
     label: () => readSoFar,
     trust: {
-      given,
+      input,
       get read() {
         return readSoFar
       },

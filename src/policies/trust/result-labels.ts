@@ -23,15 +23,15 @@ export interface LabelledResult {
 }
 
 /**
- * Returns the labels of a tool's result: what the tool declares, joined with the labels of what it was given, has
+ * Returns the labels of a tool's result: what the tool declares, joined with the labels of what it received, has
  * read and may have retained.
  */
 export function resultLabels(
   { tool, callId, input, result }: LabelledResult,
-  given: Label,
+  received: Label,
 ): LabelTree {
   const tree = mapLabels(declared(tool, input, result), (label) => madeBy(label, `call:${callId}`))
-  return joinLabel(tree, given)
+  return joinLabel(tree, received)
 }
 
 /**
@@ -68,10 +68,10 @@ export function labelledAssets(
  * Returns the labels of a mapped call's list of results. Its length has the label of the list that the call was
  * mapped over.
  */
-export function listLabels(items: Iterable<LabelTree>, given: Label): LabelTree {
-  let each: LabelTree = { label: given }
+export function listLabels(items: Iterable<LabelTree>, received: Label): LabelTree {
+  let each: LabelTree = { label: received }
   for (const item of items) each = joinTrees(each, item)
-  return { label: given, fields: { '*': each } }
+  return { label: received, fields: { '*': each } }
 }
 
 /** Error codes whose messages contain no values. */
@@ -87,7 +87,7 @@ const WITHOUT_VALUES: ReadonlySet<string> = new Set([
 /** Returns the label of the error message of a call that did not run, or did not complete. */
 export function labelOfFailure(
   { code }: CallError,
-  { context, given }: { context: Label; given: Label },
+  { context, received }: { context: Label; received: Label },
 ): Label {
-  return WITHOUT_VALUES.has(code) ? context : given
+  return WITHOUT_VALUES.has(code) ? context : received
 }

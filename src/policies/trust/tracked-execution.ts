@@ -3,23 +3,23 @@ import { type LabelTree, wholeOf } from '../../core/labels/label-tree.ts'
 import type { Labels } from '../../core/labels/labels.ts'
 import type { CallOutcome, Execution, ExecutionChanges } from '../policy.ts'
 import { isEdit, labelEdit } from './edited-labels.ts'
-import { givenTo } from './given-label.ts'
+import { inputLabel } from './input-label.ts'
 import { type NotedReads, noteReads } from './note-reads.ts'
 import { labelledAssets, resultLabels } from './result-labels.ts'
 
-/** One execution, and the labels of everything that its tool is given and reads. */
+/** One execution, and the labels of everything that its tool receives and reads. */
 export class TrackedExecution {
   readonly #execution: Execution
   readonly #labels: Labels
-  readonly #given: Label
+  readonly #input: Label
   readonly #noted: NotedReads
   #started: { input: unknown } | null = null
 
   constructor(execution: Execution, labels: Labels) {
     this.#execution = execution
     this.#labels = labels
-    this.#given = givenTo(execution.call, labels, execution.reads)
-    this.#noted = noteReads(labels, this.#given)
+    this.#input = inputLabel(execution.call, labels, execution.reads)
+    this.#noted = noteReads(labels, this.#input)
     this.#retain()
   }
 
@@ -37,7 +37,7 @@ export class TrackedExecution {
     }
   }
 
-  /** Labels the outcome with everything that the tool was given and has read. */
+  /** Labels the outcome with everything that the tool received and has read. */
   labelled(outcome: CallOutcome): CallOutcome {
     const { call, tool, reads, arguments: args } = this.#execution
     const whole = this.#treeOf(outcome)
@@ -45,14 +45,14 @@ export class TrackedExecution {
       ? labelEdit(call, { reads, arguments: args }, { outcome, whole })
       : whole
     const events = labelledAssets(outcome.events, tree, { label: wholeOf(tree) })
-    const given = this.#all()
-    const retained = tool.readOnly || isPlain(given) ? {} : { given: writeLabel(given) }
+    const all = this.#all()
+    const retained = tool.readOnly || isPlain(all) ? {} : { retained: writeLabel(all) }
     return { ...outcome, events, labels: tree, ...retained }
   }
 
-  /** The label of what this execution was given and has read. */
+  /** The label of what this execution received and has read. */
   #all(): Label {
-    return join(this.#given, this.#noted.label())
+    return join(this.#input, this.#noted.label())
   }
 
   /** Returns the label of what the tool may have retained from all calls. A tool that acts may return it later. */
@@ -62,8 +62,8 @@ export class TrackedExecution {
   }
 
   #treeOf(outcome?: CallOutcome): LabelTree {
-    // A failure before the tool starts reveals only what the call was given.
-    if (!this.#started) return { label: this.#given }
+    // A failure before the tool starts reveals only the input of the call.
+    if (!this.#started) return { label: this.#input }
     const { tool, call } = this.#execution
     const { input } = this.#started
     const about = { tool, callId: call.toolCallId, input, result: outcome?.value }

@@ -7,7 +7,7 @@ import { referencesIn } from '../../core/refs/references-in.ts'
 import type { CallItem, CallOutcome, Policy, PolicyCall, Verdict } from '../policy.ts'
 import { clearanceOf, isGuarded, violationsOf, violationTexts } from './check-flow.ts'
 import { closedBits, closedBitsOf, isAskAbout, isClosedValue } from './closed-values.ts'
-import { givenTo } from './given-label.ts'
+import { inputLabel } from './input-label.ts'
 import { labelOfFailure, listLabels, resultLabels } from './result-labels.ts'
 import { TrackedExecution } from './tracked-execution.ts'
 import type { FlowDecision, TrustSettings } from './trust-options.ts'
@@ -18,7 +18,7 @@ import type { FlowDecision, TrustSettings } from './trust-options.ts'
  */
 export function trustPolicy(trust: TrustSettings): Policy {
   return {
-    looksAt: (tool) => trust.decide !== undefined || isGuarded(tool),
+    checks: (tool) => trust.decide !== undefined || isGuarded(tool),
     before: (call, soFar) => checkCall(call, trust, soFar),
     async aroundCall(execution, perform) {
       const { call } = execution
@@ -55,7 +55,7 @@ async function checkCall(
       tool: tool.id,
       conversation: call.conversation,
       arguments: args,
-      label: givenTo(call, labels),
+      label: inputLabel(call, labels),
       context,
       violations,
     })
@@ -148,26 +148,26 @@ function labelOutcome(
 ): CallOutcome | undefined {
   const { labels, tool, toolCallId } = call
   if (!labels || outcome.labels) return undefined
-  const given = givenTo(call, labels)
+  const received = inputLabel(call, labels)
   if (outcome.error) {
     const about = outcome.source ? wholeOf(outcome.source) : TRUSTED
     const label = labelOfFailure(outcome.error, {
       context: labels.contextOf(toolCallId),
-      given: join(given, about),
+      received: join(received, about),
     })
     // A tool cannot retain the input of a call that never started.
-    const mayRetain = call.state.attempts > 0 && !tool.readOnly && !isPlain(given)
-    const retained = mayRetain ? { given: writeLabel(given) } : {}
+    const mayRetain = call.state.attempts > 0 && !tool.readOnly && !isPlain(received)
+    const retained = mayRetain ? { retained: writeLabel(received) } : {}
     return { ...outcome, labels: { label }, ...retained }
   }
   if (call.isMapped && item === undefined) {
     const items = labels.items(toolCallId).values()
-    return { ...outcome, labels: listLabels(items, given) }
+    return { ...outcome, labels: listLabels(items, received) }
   }
   const input = call.state.approval?.arguments
   const about = { tool, callId: toolCallId, input, result: outcome.value }
-  const retained = tool.readOnly ? TRUSTED : labels.given(tool.id)
-  return { ...outcome, labels: resultLabels(about, join(given, retained)) }
+  const retained = tool.readOnly ? TRUSTED : labels.retainedBy(tool.id)
+  return { ...outcome, labels: resultLabels(about, join(received, retained)) }
 }
 
 /**

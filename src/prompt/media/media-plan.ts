@@ -53,7 +53,7 @@ const MAX_READ = 100_000_000
 /** Plans how to send a body, from its facts alone. */
 export function mediaPlan(
   facts: MediaFacts,
-  otherwise: MediaPart['otherwise'],
+  fallback: MediaPart['fallback'],
   options: PlanOptions,
 ): MediaPlan {
   const { mime, size } = facts
@@ -67,8 +67,8 @@ export function mediaPlan(
     const image = imagePlan(facts, options)
     if (image) return image
   }
-  if (otherwise === 'short' && !isCameraImage) return { type: 'value' }
-  if (facts.isValue && otherwise !== 'type' && topLevel(mime) !== 'image') {
+  if (fallback === 'value' && !isCameraImage) return { type: 'value' }
+  if (facts.isValue && fallback !== 'type' && topLevel(mime) !== 'image') {
     return { type: 'text', by: 'text', maxChars: maxTextChars, byUrl: [] }
   }
   if (limit !== null && size <= limit) {
@@ -80,7 +80,7 @@ export function mediaPlan(
       maxPages: mime === PDF && Number.isFinite(maxPdfPages) ? maxPdfPages : null,
     }
   }
-  const by = otherwise === 'type' ? null : textOf(mime)
+  const by = fallback === 'type' ? null : textOf(mime)
   if (by && (by === 'text' || size <= MAX_READ)) {
     // Some models accept documents only by URL. Other text is sent in the prompt.
     const byUrl = mime === PDF && limit === null ? patternsOf(capabilities, mime).map(String) : []

@@ -89,7 +89,7 @@ export class MediaStates {
     if (cached && isSame(cached.source, source)) return cached
     const facts = source.cache.get(factsKey(part.ref, source)) as MediaFacts | undefined
     if (!facts) return null
-    const plan = mediaPlan(facts, part.otherwise, this.#options)
+    const plan = mediaPlan(facts, part.fallback, this.#options)
     if (plan.type === 'note') return { type: 'note', facts, why: plan.why }
     const key = bodyKey(part.ref, facts, plan, source.namespace)
     const place: CachePlace = { type: 'place', source, facts, key }
@@ -103,7 +103,7 @@ export class MediaStates {
     if (!ref.startsWith('asset:')) return webFile(part, source)
     const facts = await inTime(`Reading ${ref}`, this.#timeoutMs, () => loadFacts(ref, source))
     if (!facts) return { type: 'missing' }
-    const plan = mediaPlan(facts, part.otherwise, this.#options)
+    const plan = mediaPlan(facts, part.fallback, this.#options)
     if (plan.type === 'note') return { type: 'note', facts, why: plan.why }
     const ms = this.#timeoutMs + Math.ceil(facts.size / 2 ** 20) * MS_PER_MIB
     return inTime(`Reading ${ref}`, ms, () => this.#read(ref, facts, plan))
@@ -125,8 +125,8 @@ export class MediaStates {
   }
 }
 
-function keyOf({ ref, otherwise }: MediaPart): string {
-  return otherwise === 'short' ? `short ${ref}` : ref
+function keyOf({ ref, fallback }: MediaPart): string {
+  return fallback === 'value' ? `value ${ref}` : ref
 }
 
 function isExpired(body: ReadBody): boolean {

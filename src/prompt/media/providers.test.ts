@@ -185,7 +185,7 @@ function media(ref: string, more: Partial<MediaPart> = {}): MediaPart {
     kind: 'file',
     ref,
     mimeType: 'application/octet-stream',
-    otherwise: 'note',
+    fallback: 'note',
     ...more,
   }
 }
@@ -229,8 +229,8 @@ describe.each(NAMES)('what %s is sent', (name) => {
     const call = { id: 'call1abcd', name: 'draw', arguments: {} }
     const result = { toolCallId: call.id, toolName: call.name, isError: false }
     const bodies = [
-      media('asset://png', { otherwise: 'type' }),
-      media('asset://wav', { otherwise: 'type' }),
+      media('asset://png', { fallback: 'type' }),
+      media('asset://wav', { fallback: 'type' }),
     ]
     const { parts, inResult } = await sent(name, [
       user('Draw.'),
@@ -255,7 +255,7 @@ describe.each(NAMES)('what %s is sent', (name) => {
   })
 
   it('of references in text', async () => {
-    const short = { otherwise: 'short' } as const
+    const short = { fallback: 'value' } as const
     const { parts } = await sent(name, [
       user('See', media('asset://png', short), media('asset://text', short)),
     ])

@@ -29,7 +29,7 @@ afterEach(async () => {
 })
 
 const media = (ref: string, more: Partial<MediaPart> = {}): MediaPart => ({
-  ...{ type: 'media', kind: 'image', ref, mimeType: 'image/png', otherwise: 'note' },
+  ...{ type: 'media', kind: 'image', ref, mimeType: 'image/png', fallback: 'note' },
   ...more,
 })
 const user = (...parts: (MediaPart | TextPart)[]): TranscriptItem => ({ type: 'user', parts })
@@ -169,7 +169,7 @@ describe('resolveMedia', () => {
     expect(await texts(media(wav.ref))).toEqual([
       `[audio not shown: ${wav.ref}, audio/wav, ${wav.size} bytes, "a \\"b\\".wav": the model does not accept this type]`,
     ])
-    expect(await texts(media(wav.ref, { otherwise: 'type' }))).toEqual(['[not shown: audio/wav]'])
+    expect(await texts(media(wav.ref, { fallback: 'type' }))).toEqual(['[not shown: audio/wav]'])
     expect(await texts(media('asset://gone', { kind: 'audio' }))).toEqual([
       '[unresolved audio: asset://gone]',
     ])
@@ -178,7 +178,7 @@ describe('resolveMedia', () => {
     const items = [
       user(
         media(wav.ref, { mimeType: 'audio/wav', kind: 'audio' }),
-        media(wav.ref, { otherwise: 'short' }),
+        media(wav.ref, { fallback: 'value' }),
       ),
     ]
     expect((await partsOf(items, quiet)).map(textOf)).toEqual([
@@ -232,7 +232,7 @@ describe('resolveMedia', () => {
     })
     const texts = (...refs: string[]) =>
       partsOf(
-        [user(...refs.map((ref) => media(ref, { otherwise: 'short', kind: 'file' })))],
+        [user(...refs.map((ref) => media(ref, { fallback: 'value', kind: 'file' })))],
         sourceOf(assets),
       )
     const [small, big, missing, named, pic] = await texts(

@@ -121,7 +121,7 @@ function createPartMaker(
     sent.add(key)
     if (body.type === 'text') return [textPart(part.ref, body, reading)]
     const file = filePart(part, body, part.fileName ?? facts?.name)
-    return part.otherwise === 'short' ? [named(part.ref), file] : [file]
+    return part.fallback === 'value' ? [named(part.ref), file] : [file]
   }
 
   return (part) => {
@@ -138,8 +138,8 @@ function createPartMaker(
 
 /** Returns the text that replaces a body which is not sent. */
 function replacement(part: MediaPart, facts: MediaFacts | null, why: string): TextPart[] {
-  if (part.otherwise === 'short') return []
-  return [part.otherwise === 'type' ? typeOf(part, facts) : noteOf(part, facts, why)]
+  if (part.fallback === 'value') return []
+  return [part.fallback === 'type' ? typeOf(part, facts) : noteOf(part, facts, why)]
 }
 
 function filePart(

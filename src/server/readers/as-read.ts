@@ -36,7 +36,7 @@ export function asRead(event: ConversationEvent, reading: Reading): Conversation
 
 const READERS: { [T in ConversationEvent['type']]?: Reader<T> } = {
   NEW_MESSAGE(event, { labels, may }) {
-    const { payload, context, ask, label, ...rest } = event
+    const { payload, context, overrides, label, ...rest } = event
     if (may(labels.message(payload.id) ?? labels.all)) return event
     return { ...rest, ...wholeLabel(label), payload: withheldMessage(payload) }
   },
@@ -50,7 +50,7 @@ const READERS: { [T in ConversationEvent['type']]?: Reader<T> } = {
     return { ...event, payload: { ...event.payload, message: TEXT } }
   },
   RUN_STARTED(event, { labels, may }) {
-    const { context, ask, ...rest } = event
+    const { context, overrides, ...rest } = event
     const label = joinAll((event.messageIds ?? []).map((id) => labels.message(id) ?? labels.all))
     return may(label) ? event : rest
   },
@@ -117,7 +117,7 @@ const READERS: { [T in ConversationEvent['type']]?: Reader<T> } = {
   TOOL_PROGRESS(event, { labels, may, declared }) {
     const { toolCallId } = event.payload
     const tool = labels.toolOf(toolCallId)
-    const given = tool === undefined ? labels.all : labels.values.given(tool)
+    const given = tool === undefined ? labels.all : labels.values.retainedBy(tool)
     const label = joinAll([labels.values.contextOf(toolCallId), given, declared(tool)])
     return may(label) ? event : { ...event, payload: { ...event.payload, message: '' } }
   },

@@ -578,8 +578,8 @@ const ENGINE: readonly Way[] = [
     const before = ({ items }: { items: readonly { arguments: unknown }[] }) => {
       return { decision: 'deny', reason: JSON.stringify(items[0]?.arguments) }
     }
-    const looksAt = ({ id }: Tool): boolean => id === 'echo'
-    scene.set({ policies: [{ looksAt, before }] as never })
+    const checks = ({ id }: Tool): boolean => id === 'echo'
+    scene.set({ policies: [{ checks, before }] as never })
     ours(scene, 'echo', (input) => input)
     scene.call('echo', { value: '†result#1' })
   }),

@@ -114,7 +114,7 @@ describe('SchemaForm', () => {
 describe('SchemaValue', () => {
   it('shows an answer by the schema that it was asked by', async () => {
     await show([
-      { ...runStarted(), ask: { output } } as ConversationEvent,
+      { ...runStarted(), overrides: { output } } as ConversationEvent,
       stepStarted('a'),
       message({ id: 'a', content: '{"more":["x","y"],"sunny":true,"none":null}' }),
     ])

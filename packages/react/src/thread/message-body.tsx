@@ -55,7 +55,8 @@ export function MessageBody({ message }: { message: Message }) {
 function useStructuredAnswer(message: Message): { value: unknown; schema: unknown } | null {
   const schema = useConversation(({ runs }) => {
     const wrote = ({ messageId }: { messageId: string }) => messageId === message.id
-    return runs.findLast(({ ask, steps }) => ask?.output && steps.some(wrote))?.ask?.output
+    return runs.findLast(({ overrides, steps }) => overrides?.output && steps.some(wrote))
+      ?.overrides?.output
   })
   if (!schema || message.content_type === WITHHELD) return null
   const value = readContent(message)

@@ -189,7 +189,7 @@ function mediaIn(part: UserMessage['content'][number]): MediaPart[] {
   const ref = urlOf(part.data)
   if (!ref?.startsWith('asset:')) return []
   const { mediaType: mimeType, filename: fileName } = part
-  const about = { kind: kindOf(mimeType), mimeType, otherwise: 'note' as const }
+  const about = { kind: kindOf(mimeType), mimeType, fallback: 'note' as const }
   return [{ ...mediaOf(ref, undefined), ...about, ...(fileName === undefined ? {} : { fileName }) }]
 }
 

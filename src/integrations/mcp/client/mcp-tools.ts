@@ -86,7 +86,7 @@ export async function mcpTools(client: Client, options: McpToolsOptions = {}): P
           assets: context.assets,
           files: options.files,
         })
-        const given = context.trust && { _meta: metaOf(context.trust.given) }
+        const given = context.trust && { _meta: metaOf(context.trust.input) }
         const answer = await callTool(client, { name, arguments: args, ...given }, context)
         noteLabel(input, answer)
         const result = resultOf(name, answer)

@@ -54,7 +54,7 @@ async function open(tools: ToolLine[] = TOOLS, at = '/?tab=tools') {
     ]
     return {
       tools: found.map((tool) => ({ ...tool, words: ['orders'] })),
-      search: { given: Math.min(2, found.length), words },
+      search: { returned: Math.min(2, found.length), words },
     }
   })
   const view = await renderInApp(<ToolsTab />, { state: called, at })

@@ -197,7 +197,7 @@ function Found({
   all: readonly Line[]
   searched: string
 }) {
-  const given = search?.given ?? 0
+  const returned = search?.returned ?? 0
   const words = search?.words ?? []
   const missing = words.filter((word) => word.tools === 0)
   const others = all.filter(
@@ -206,7 +206,7 @@ function Found({
   return (
     <>
       <div role="status" className="space-y-1 text-xs text-ink-2">
-        <p>{countsOf(tools.length, given, all.some(isDeferred))}</p>
+        <p>{countsOf(tools.length, returned, all.some(isDeferred))}</p>
         {missing.length > 0 && (
           <p className="text-warn">
             No tool has {missing.map(({ word }) => `“${word}”`).join(', ')}. The search reads names,
@@ -214,19 +214,19 @@ function Found({
           </p>
         )}
       </div>
-      {given > 0 && (
+      {returned > 0 && (
         <Section title="What the model gets">
           <ToolLines
             label="What the model gets"
             agent={agent}
-            tools={tools.slice(0, given)}
+            tools={tools.slice(0, returned)}
             all={all}
           />
         </Section>
       )}
-      {tools.length > given && (
+      {tools.length > returned && (
         <Section title="Fits less">
-          <ToolLines label="Fits less" agent={agent} tools={tools.slice(given)} all={all} />
+          <ToolLines label="Fits less" agent={agent} tools={tools.slice(returned)} all={all} />
         </Section>
       )}
       {others.length > 0 && (
@@ -239,13 +239,13 @@ function Found({
 }
 
 /** Says how many tools fit, and how many of them a model gets. */
-function countsOf(fitting: number, given: number, isSearched: boolean): string {
+function countsOf(fitting: number, returned: number, isSearched: boolean): string {
   const model = isSearched ? 'The model gets' : 'All tools are in prompts. A search would return'
   if (fitting === 0) return 'No tool fits.'
   if (fitting === 1) return `1 tool fits. ${model} it.`
   const fit = `${formatCount(fitting)} tools fit. ${model}`
-  if (given === fitting) return `${fit} all of them.`
-  return `${fit} the first ${formatCount(given)}, unless ${isSearched ? 'it' : 'the model'} asks for more.`
+  if (returned === fitting) return `${fit} all of them.`
+  return `${fit} the first ${formatCount(returned)}, unless ${isSearched ? 'it' : 'the model'} asks for more.`
 }
 
 /** Number of tools that are drawn at a time. */

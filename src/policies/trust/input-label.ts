@@ -7,11 +7,11 @@ import { referencesIn } from '../../core/refs/references-in.ts'
 import type { PolicyCall } from '../policy.ts'
 
 /**
- * Returns the label of everything that a call is given: what the model had seen, and what the call reads.
+ * Returns the label of everything that a call receives: what the model had seen, and what the call reads.
  *
  * @param reads The reads of one execution. Default: those of all items of the call.
  */
-export function givenTo(call: PolicyCall, labels: Labels, reads?: readonly Read[]): Label {
+export function inputLabel(call: PolicyCall, labels: Labels, reads?: readonly Read[]): Label {
   const { toolCallId, each, state } = call
   const read = reads ? labelOf(reads) : readsOf(call)
   const over = each ? [wholeOf(each)] : []
