@@ -59,7 +59,7 @@ describe('barChartSvg', () => {
     expect(svg(40)).not.toContain('1,234.57')
   })
 
-  it('escapes what people call their columns', () => {
+  it('escapes the names of columns', () => {
     const bars = [{ label: '<script>&"\u0000', value: 1 }]
     const svg = barChartSvg({ title: '</svg>', valueLabel: '', bars })
     expect(svg).not.toContain('<script')

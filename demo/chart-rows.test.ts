@@ -9,7 +9,7 @@ const chart = (rows: TableRow[], input: object) =>
   chartRows.execute({ rows: listRows(rows, 'rows'), ...input } as never, context)
 
 describe('chartRows', () => {
-  it('says how many rows are left out, and why', async () => {
+  it('reports how many rows are left out, and why', async () => {
     const rows = [
       { city: 'a', n: 1 },
       { city: 'a', n: null },
@@ -25,7 +25,7 @@ describe('chartRows', () => {
     expect(shown).toEqual([{ city: 'a', n: 1 }])
   })
 
-  it('says nothing where nothing is left out', async () => {
+  it('reports nothing if no row is left out', async () => {
     const result = await chart([{ city: 'a', n: 1 }], {
       ...{ group_by: 'city', value: 'n', measure: 'sum' },
     })
@@ -42,7 +42,7 @@ describe('chartRows', () => {
     expect(means.left_out).toBe('460 smaller groups do not fit and are not drawn.')
   })
 
-  it('measures only rows that meet the conditions', async () => {
+  it('measures only rows that match the conditions', async () => {
     const rows = [
       { city: 'a', n: 1 },
       { city: 'a', n: 5 },
@@ -59,7 +59,7 @@ describe('chartRows', () => {
 })
 
 describe('barChartSvg', () => {
-  it('writes on the picture what it leaves out', () => {
+  it('names the omitted rows on the picture', () => {
     const svg = barChartSvg({ title: '', valueLabel: '', bars: [], note: '3 rows are left out' })
     expect(svg).toContain('>3 rows are left out</text>')
   })

@@ -41,7 +41,7 @@ describe('the demo model', () => {
     ['sixty questions about ten tables', QUESTIONS],
     ['twenty further questions', FURTHER],
   ])(
-    'answers %s right, or refuses them',
+    'answers %s correctly, or declines',
     async (_, questions) => {
       const outcomes: string[] = []
       const wrong: Record<string, string> = {}

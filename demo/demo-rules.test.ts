@@ -91,7 +91,7 @@ describe('demoAnswer', () => {
       { group_by: 'Origin', value: 'Horsepower', measure: 'sum' },
     ],
   ] as [string, Column[], object][])(
-    'charts by what the question names: %s',
+    'charts the column that the question names: %s',
     (question, columns, expected) => {
       const made = call(question, columns)
       expect(made?.name).toBe('chart_rows')
@@ -101,7 +101,7 @@ describe('demoAnswer', () => {
     },
   )
 
-  it('says that it cannot answer what nothing has', () => {
+  it('says so if no column has the answer', () => {
     for (const question of ['which driver had the most rentals?', 'which planet is the largest?']) {
       const [first] = demoAnswer(prompt(question, RENTALS), TOOLS).calls ?? []
       expect(first).toBe(undefined)
@@ -111,7 +111,7 @@ describe('demoAnswer', () => {
     }
   })
 
-  it('looks for an unknown word among the cells before it refuses', () => {
+  it('looks for an unknown word in the cells before it declines', () => {
     const tools = new Set([...TOOLS, 'find_values'])
     const question = 'how many rows are in Oslo?'
     const [look] = demoAnswer(prompt(question, RENTALS), tools).calls ?? []
@@ -121,19 +121,19 @@ describe('demoAnswer', () => {
     })
   })
 
-  it('does not claim to change a waiting call by words', () => {
+  it('does not claim that words can change a waiting call', () => {
     const { text, calls } = demoAnswer(prompt('make B2 100 instead', RENTALS), TOOLS)
     expect(calls).toBe(undefined)
     expect(text).toMatch(/^I changed nothing.*“Edit” on its card/)
   })
 
-  it('writes each summary to a name of its own', () => {
+  it('writes each summary under its own name', () => {
     const state = { month_sum_precipitation: { rows: [{ month: 'x', precipitation: 1 }] } }
     const made = call('chart the monthly precipitation', WEATHER, state)
     expect(made?.arguments._outputPath).toBe('†state.month_sum_precipitation_2')
   })
 
-  it('says what it is where no rule applies', () => {
+  it('introduces itself if no rule applies', () => {
     expect(demoAnswer(prompt('hello'), TOOLS).text).toMatch(/demo model: a few rules, no AI/)
     expect(demoAnswer(prompt('hello', CARS), TOOLS).text).toMatch(/Miles_per_Gallon \(number\)/)
     expect(demoAnswer(prompt('chart it', CARS), new Set()).text).toMatch(/^I cannot answer that/)

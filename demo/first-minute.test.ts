@@ -82,7 +82,7 @@ describe('suggested questions', () => {
 })
 
 describe('the bundled file', () => {
-  it('leads to an approval, which a person may edit, and to a report in the conversation', async () => {
+  it('leads to an approval that a person can edit, and to a report in the conversation', async () => {
     const { agent, ask } = await conversationOn(INVOICES, 'invoices.csv')
     const answer = ask('Send a report of the total Amount by Supplier')
     const call = await waitingCall(agent)
@@ -94,7 +94,7 @@ describe('the bundled file', () => {
     )
   })
 
-  it('takes the recipient of a report from the question, and says before that nothing is sent', async () => {
+  it('takes the recipient of a report from the question, and says first that nothing is really sent', async () => {
     const { agent, ask } = await conversationOn(INVOICES, 'invoices.csv')
     const answer = ask('Send a report of the total Amount by Supplier to anna@example.com')
     const call = await waitingCall(agent)
@@ -133,7 +133,7 @@ describe('the bundled file', () => {
     ['Amount', 'it names Amount, but not what'],
     ['How much did Ferro & Sons sell in total?', '“sell” is not a column or a cell'],
     ['total Amount as a chart', 'I know its words, but not what they ask together'],
-  ])('says what it did not understand, and proposes other questions: %s', async (question, why) => {
+  ])('says what it did not understand, and suggests other questions: %s', async (question, why) => {
     const { ask } = await conversationOn(INVOICES, 'invoices.csv')
     const { text } = await ask(question)
     expect(text).toContain(`I cannot answer that, because ${why}`)
@@ -153,7 +153,7 @@ describe('the bundled file', () => {
     expect((await answer).text).toMatch(/^The report was not sent\. .*too early/)
   })
 
-  it('leads to a call that fails, and to its correction', async () => {
+  it('leads to a call that fails, and is corrected', async () => {
     const { agent, ask } = await conversationOn(INVOICES, 'invoices.csv')
     const { text } = await ask('Show me a call that fails, and its correction')
     expect(text).toMatch(/\*\* with Amount 4,026\.58/)
@@ -181,7 +181,7 @@ describe('the bundled file', () => {
     expect(text).toContain('1 of 69 rows are left out: 1 row has no Amount.')
   })
 
-  it('does not claim to change a call by words', async () => {
+  it('does not claim that words can change a call', async () => {
     const { ask } = await conversationOn(INVOICES, 'invoices.csv')
     const { text } = await ask('make B2 100 instead')
     expect(text).toMatch(/^I changed nothing/)
@@ -229,13 +229,13 @@ describe('the questions of the workbench guide', () => {
   })
 })
 
-describe('a question that could be answered wrong', () => {
+describe('a question that invites a wrong answer', () => {
   it.each([
     ['names a cell that is also a word', 'budget.csv', 'total sum in IT'],
     ['adds up prices', 'second-lager.csv', 'How much Verkaufspreis in Halle A?'],
     ['adds up prices of groups', 'second-lager.csv', 'How much Verkaufspreis by Lagerort?'],
     ['asks for a chart of one number', 'budget.csv', 'total sum as a chart'],
-  ])('is refused: it %s', async (_, name, question) => {
+  ])('is declined: it %s', async (_, name, question) => {
     const { ask } = await conversationOn(new URL(name, FIXTURES), name)
     expect((await ask(question)).text).toMatch(/^I cannot answer that/)
   })
@@ -245,7 +245,7 @@ describe('questions about other files', () => {
   const PIXEL =
     'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 
-  it('tells the kind, the size and the origin of a picture, not what it shows', async () => {
+  it('get the type, size and origin of a picture, not what it shows', async () => {
     const picture = new Blob([Buffer.from(PIXEL, 'base64')], { type: 'image/png' })
     const { ask } = await conversationOn(picture, 'pixel.png')
     expect((await ask('What kind of file is the picture?')).text).toContain('image/png')
@@ -256,7 +256,7 @@ describe('questions about other files', () => {
     }
   })
 
-  it('tells the length of a text, not what it means', async () => {
+  it('get the length of a text, not what it means', async () => {
     const note = new Blob(['hello there\nline two'], { type: 'text/plain' })
     const { ask } = await conversationOn(note, 'note.txt')
     expect((await ask('How many words does the text have?')).text).toContain('4 words')

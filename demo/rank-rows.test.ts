@@ -14,7 +14,7 @@ async function longTable() {
 }
 
 describe('rankRows and summarize over a table that is too large to be one value', () => {
-  it('reads its rows one by one and says how far it is', async () => {
+  it('read its rows one by one, and report progress', async () => {
     const rows = await longTable()
     const told: string[] = []
     const progress = (message: string) => void told.push(message)
@@ -30,7 +30,7 @@ describe('rankRows and summarize over a table that is too large to be one value'
     expect(summary.rows).toEqual(['c0', 'c1', 'c2'].map((city) => ({ city, count: 40_000 })))
   })
 
-  it('names the columns that there are', async () => {
+  it('name the existing columns', async () => {
     const rows = await longTable()
     const context = { progress() {} } as never
     const input = { rows, by: 'size', order: 'highest', limit: 1 } as const
@@ -39,7 +39,7 @@ describe('rankRows and summarize over a table that is too large to be one value'
     )
   })
 
-  it('counts the rows that are as good as the last one of the result', async () => {
+  it('count the rows that tie with the last one of the result', async () => {
     const rows = listRows(
       [5, 5, 7, 5, null].map((n) => ({ n })),
       'rows',

@@ -21,11 +21,11 @@ describe('readReport', () => {
       null,
     ],
     ['Send a report of rows where City is equal to Oslo', 'rows where City is equal to Oslo', null],
-  ])('reads what is sent, and to whom: %s', (question, about, to) => {
+  ])('finds the content and the recipient: %s', (question, about, to) => {
     expect(readReport(question)).toEqual({ about, to })
   })
 
-  it('reads no other request', () => {
+  it('ignores other requests', () => {
     expect(readReport('total Amount by City')).toBe(null)
     expect(readReport('which report was sent?')).toBe(null)
   })

@@ -55,13 +55,13 @@ describe('summarize', () => {
     expect(summary.rows.map((row) => row.n)).toEqual([9, 10, 100])
   })
 
-  it('says which columns there are', async () => {
+  it('names the existing columns', async () => {
     await expect(
       summarize(rows, { groupBy: 'month', value: 'rain', measure: 'sum' }),
     ).rejects.toThrow('There is no column "month"; the 3 columns are day, rain, town')
   })
 
-  it('refuses text as a measure and text as a date', async () => {
+  it('rejects text as a measure, and text as a date', async () => {
     await expect(
       summarize(rows, { groupBy: 'day', value: 'town', measure: 'sum' }),
     ).rejects.toThrow('The column "town" holds "a", which is not a number')

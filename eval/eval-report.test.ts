@@ -34,7 +34,7 @@ describe('wilson', () => {
     expect(rate?.mean).toBe(passed / of)
   })
 
-  it('is nothing of nothing', () => expect(wilson(0, 0)).toBeNull())
+  it('is empty for no runs', () => expect(wilson(0, 0)).toBeNull())
 })
 
 describe('summarize', () => {
@@ -46,7 +46,7 @@ describe('summarize', () => {
     })
   })
 
-  it('knows no tokens and no cost where a provider does not tell', () => {
+  it('has no tokens and no cost if the provider does not report them', () => {
     const usage = { inputTokens: null, outputTokens: 5 }
     const sum = summarize([run({}), run({ usage })]).usage
     expect(sum).toMatchObject({ inputTokens: null, outputTokens: 105 })
@@ -64,7 +64,7 @@ describe('the report', () => {
   ]
   const lines = markdownReport(FACTS, { runs, stopped: 'It was stopped.' }).split('\n')
 
-  it('compares the runs that both modes have', () => {
+  it('compares only the runs that both modes have', () => {
     expect(lines).toContain('| done | 1 of 2 (50 %, 9–91 %) | 1 of 1 (100 %, 21–100 %) |  |')
     expect(lines).toContain('| not run | 0 | 1 |  |')
     expect(lines).toContain('| input tokens | 1,000 | 250 | 0.25 |')
@@ -76,7 +76,7 @@ describe('the report', () => {
     )
   })
 
-  it('says what failed, what was not run, and why it ended', () => {
+  it('lists what failed and what was not run, and why it ended', () => {
     expect(lines).toContain('- b, by value, run 1: b got no call')
     expect(lines).toContain('- b, by reference, run 1: the network')
     expect(lines).toContain('**Not complete:** It was stopped.')

@@ -83,7 +83,7 @@ describe('evaluate', () => {
     expect(await outputs('b')).not.toEqual([first, second])
   })
 
-  it('fails wrong answers, where the answer counts', async () => {
+  it('fails wrong answers, if the answer counts', async () => {
     const runs = await playBadly(
       EVAL_TASKS,
       (turns) => [...turns.slice(0, -1), 'I have done it.'],
@@ -122,7 +122,7 @@ describe('evaluate', () => {
     expect(names(runs, 'passed')).toEqual(['missing-file'])
   })
 
-  it('fails a model that does what untrusted text says', async () => {
+  it('fails a model that obeys untrusted text', async () => {
     const granted = [{ name: 'grant_access', arguments: { user: 'mallory' } }]
     const runs = await playBadly(
       like(/^quarantine/),
@@ -132,7 +132,7 @@ describe('evaluate', () => {
     expect(runs.map(({ reason }) => reason)).toEqual(Array(4).fill('grant_access was called'))
   })
 
-  it('fails a model that calls a refused tool again', async () => {
+  it('fails a model that calls a rejected tool again', async () => {
     const runs = await playBadly(
       like(/^approval-refused$/),
       ([first = '', ...rest]) => [first, first, ...rest],
@@ -159,7 +159,7 @@ describe('evaluate', () => {
     expect(names(runs, 'passed')).toEqual([])
   })
 
-  it('counts what a model copies although it could pass a reference', async () => {
+  it('counts the characters that a model copies although it could pass a reference', async () => {
     const tasks = group('pass').filter(({ name }) => name !== 'sql-over-table')
     const { runs } = await evaluate({
       ...OPTIONS,
@@ -197,7 +197,7 @@ describe('evaluate', () => {
       expect(summarize(runs)).toMatchObject({ passed: 0, counted: 0, notRun: 6, rate: null })
     })
 
-    it('repeats calls that were rejected for a while', async () => {
+    it('retries calls that were temporarily rejected', async () => {
       const model: typeof IDEAL = (instance, mode) => {
         const ideal = idealModel(instance.ideal(choose(mode)))
         const errors = [refusing(429, true), refusing(503, true)]

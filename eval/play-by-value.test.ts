@@ -87,7 +87,7 @@ describe('playByValue', () => {
     expect(JSON.stringify(model.requests.at(-1)?.prompt)).toContain('There is no tool')
   })
 
-  it('keeps the conversation with the prompts that were sent', async () => {
+  it('stores the conversation with the prompts that were sent', async () => {
     const log = createMemoryLog()
     const storage = { store: createMemoryAssetStore(), log: () => log }
     const model = idealModel(instanceOf('approval-refused').ideal(choose('value')))

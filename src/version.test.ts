@@ -4,7 +4,7 @@ import { version } from './version.ts'
 
 const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
 
-it('is the version of package.json', () => {
+it('the version is that of package.json', () => {
   expect(version).toBe(manifest.version)
 })
 

@@ -22,7 +22,7 @@ describe('acceptMessages', () => {
     ['tool', 'tool'],
     ['plugin', 'system'],
     ['constructor', 'system'],
-  ])('says that what a message of role %s brings is made by %s', async (role, by) => {
+  ])('attributes what a message of role %s contains to %s', async (role, by) => {
     const content = [{ type: 'image', image: new Uint8Array(PNG) }]
     const { created } = await accept({ role, content })
     expect(created).toMatchObject([{ by }])

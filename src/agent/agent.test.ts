@@ -39,7 +39,7 @@ describe('createAgent', () => {
     expect(prompts(second)[0]).toMatch(/Who\?.*My name is demo\..*Again\?/)
   })
 
-  it('lets a call wait for the one in the same answer that writes what it reads', async () => {
+  it('makes a call wait for the call of the same answer that writes what it reads', async () => {
     const order: string[] = []
     const slow = defineTool({
       id: 'slow',
@@ -322,7 +322,7 @@ describe('createAgent', () => {
     'STEP_FINISHED',
     'ASSET_CREATED',
     'RUN_FINISHED',
-  ])('ends once where a handler of %s throws', async (type) => {
+  ])('ends once if a handler of %s throws', async (type) => {
     const busy = defineTool({
       ...{ id: 'busy', description: '', inputSchema: { type: 'object' } },
       async execute(_, { progress }) {

@@ -252,7 +252,7 @@ describe('another process', () => {
     { mode: 'queue', runs: 2 },
     { mode: 'steer', runs: 1 },
   ] as const)(
-    'says something meanwhile ($mode), and it is answered once',
+    'sends a message meanwhile ($mode), which is answered once',
     async ({ mode, runs }) => {
       const log = createMemoryLog()
       const { tool, executions } = slowTool()
@@ -314,7 +314,7 @@ describe('another process', () => {
   })
 
   it.each(['approve', 'cancel'] as const)(
-    'is heard though it has not heard of what it is about (%s)',
+    'can act although it has not read the latest records (%s)',
     async (what) => {
       const log = createMemoryLog()
       const tool: Tool = { ...slowTool().tool, needsApproval: true, execute: () => 'result' }

@@ -245,7 +245,7 @@ describe('toolSearch', () => {
     expect(await count({ toolSearch: undefined, tools: manyTools().concat(longTools()) })).toBe(2)
   })
 
-  it('shows a tool that a step names, and its debug data do, too', async () => {
+  it('shows a tool that a step selects, also in its debug data', async () => {
     const { agent, model } = agentWith(['Done.'], {
       prepareStep: () => ({ activeTools: ['crm_list_photo', 'search_tools'] }),
     })

@@ -36,7 +36,7 @@ describe('a tool that reads', () => {
 })
 
 describe('saveAssetTool', () => {
-  it('saves base64, and tells what is known of a reference', async () => {
+  it('saves base64, and describes an existing reference', async () => {
     const assets = createAssets()
     const saved = await saveAssetTool.execute(
       { mimeType: 'image/jpeg', dataBase64: PNG, name: 'x.png' },
@@ -53,7 +53,7 @@ describe('saveAssetTool', () => {
     expect((await assets.list()).assets).toHaveLength(1)
   })
 
-  it('saves text as the type that it is called', async () => {
+  it('saves text with the given type', async () => {
     const assets = createAssets()
     const save = async (input: object) => {
       const { assetRef } = (await saveAssetTool.execute({ ...input }, { assets })) as {
@@ -72,7 +72,7 @@ describe('saveAssetTool', () => {
     ])
   })
 
-  it('refuses what is no base64, and what is missing', async () => {
+  it('rejects invalid base64, and missing data', async () => {
     const assets = createAssets()
     for (const input of [
       { mimeType: 'image/png', dataBase64: '***' },
@@ -94,7 +94,7 @@ describe('saveAssetTool', () => {
 })
 
 describe('fetchAssetTool', () => {
-  it('gives a data URL, or base64, by reference or id, and leaves it to no extraction', async () => {
+  it('returns a data URL or base64, by reference or id, which is not extracted again', async () => {
     const assets = createAssets()
     const { ref, assetId } = await assets.save(Buffer.from(PNG, 'base64'))
     const dataUrl = `data:image/png;base64,${PNG}`
@@ -165,7 +165,7 @@ describe('fetchAssetTool', () => {
     expect(pages).toBeGreaterThan(3)
   })
 
-  it('pages within a line, and streams what is too big for a value', async () => {
+  it('pages within a line, and streams what is too large for a value', async () => {
     const assets = createAssets({ config: { limits: { valueBytes: 1000 } } })
     const long = `${'x'.repeat(40_000)}\nlast`
     const { ref } = await assets.save(Buffer.from(long), 'text/plain')
@@ -182,7 +182,7 @@ describe('fetchAssetTool', () => {
     expect(await read({ ref: utf16.ref, startLine: 2 })).toMatchObject({ text: 'ö', lines: 2 })
   })
 
-  it('writes out whatever content holds, with references for what is no text', async () => {
+  it('writes any content as text, with references for what is not text', async () => {
     const assets = createAssets()
     const content = { n: 5n, map: new Map([['a', 1]]), image: new Uint8Array(3) }
     const { ref } = await assets.saveAsset({ content_type: 'data', content })
@@ -195,7 +195,7 @@ describe('fetchAssetTool', () => {
     await expect(read({ path: ['content', 'image'] })).rejects.toThrow('not text')
   })
 
-  it('says which field and which bytes it read', async () => {
+  it('reports which field and which bytes it read', async () => {
     const assets = createAssets()
     const content = { image: new Uint8Array(Buffer.from(PNG, 'base64')) }
     const { ref } = await assets.saveAsset({ content_type: 'data', content })
@@ -213,7 +213,7 @@ describe('fetchAssetTool', () => {
     })
   })
 
-  it('reads structured content and lines as text, and files as data, when nobody says', async () => {
+  it('reads structured content and lines as text, and files as data, by default', async () => {
     const assets = createAssets()
     const content = { word: 'x', image: new Uint8Array(Buffer.from(PNG, 'base64')) }
     const { ref } = await assets.saveAsset({ content_type: 'data', content })
@@ -227,7 +227,7 @@ describe('fetchAssetTool', () => {
     expect(await read({ ref: note.ref, startLine: 2 })).toMatchObject({ text: 'two' })
   })
 
-  it('refuses lines that there cannot be', async () => {
+  it('rejects impossible line numbers', async () => {
     const assets = createAssets()
     const { ref } = await assets.save(Buffer.from('text'), 'text/plain')
     for (const range of [{ startLine: 0 }, { endLine: -1 }, { startColumn: 1.5 }]) {
@@ -237,7 +237,7 @@ describe('fetchAssetTool', () => {
     }
   })
 
-  it('refuses what does not fit into an answer, and what is not text', async () => {
+  it('rejects what does not fit into an answer, and what is not text', async () => {
     const assets = createAssets()
     const { ref } = await assets.save(new Uint8Array(9_000_000))
     await expect(fetchAssetTool.execute({ ref }, { assets })).rejects.toEqual(

@@ -17,13 +17,13 @@ async function roundTrip(content: unknown): Promise<unknown> {
 }
 
 describe('encodeContent and decodeContent', () => {
-  it('leave plain JSON as it is', async () => {
+  it('do not change plain JSON', async () => {
     const content = { a: [1, 'x', null, { b: true }], c: {} }
     const encoded = await encodeContent(content, { depth: 10 })
     expect(encoded).toMatchObject({ json: JSON.stringify(content), marked: false, parts: [] })
   })
 
-  it('give back every kind of value', async () => {
+  it('restore every kind of value', async () => {
     const shared = new Uint8Array([1, 2, 3])
     const content = {
       arrays: [
@@ -55,14 +55,14 @@ describe('encodeContent and decodeContent', () => {
     expect([blob.type, await blob.text()]).toEqual(['text/css', 'x'])
   })
 
-  it('store equal leaves once, and take a Buffer for what it is', async () => {
+  it('store equal leaves once, and treat a Buffer as bytes', async () => {
     const content = { a: Buffer.from('x'), b: new Uint8Array([120]) }
     const { parts, json } = await encodeContent(content, { depth: 10 })
     expect(parts).toHaveLength(1)
     expect(JSON.parse(json).a.as).toBe('Uint8Array')
   })
 
-  it('keep keys of any name, and never a prototype', async () => {
+  it('keep keys with any name, and never set a prototype', async () => {
     const content = JSON.parse('{"__proto__":{"x":1},"constructor":2,"toJSON":3,"$byref":"bytes"}')
     content.date = new Date(1)
     const out = (await roundTrip(content)) as Record<string, unknown>
@@ -95,7 +95,7 @@ describe('encodeContent and decodeContent', () => {
     expect((await encodeContent(content, { depth: 10 })).objectPaths).toEqual(['/beside/set/0/0'])
   })
 
-  it('take content that contains itself as one live object', async () => {
+  it('treat content that contains itself as one live object', async () => {
     const content: Record<string, unknown> = { a: {} }
     ;(content.a as Record<string, unknown>).up = content
     const { objects, objectPaths } = await encodeContent(content, { depth: 10 })
@@ -106,7 +106,7 @@ describe('encodeContent and decodeContent', () => {
     expect(await roundTrip([twice, twice])).toEqual([twice, twice])
   })
 
-  it('take the content as it is at the call', async () => {
+  it('use the content as it is at the time of the call', async () => {
     const inner = { rows: [1, 2], bytes: new Uint8Array([1]) }
     const content = { inner, blob: new Blob(['x']), last: [0] }
     const encoding = encodeContent(content, { depth: 10 })
@@ -120,7 +120,7 @@ describe('encodeContent and decodeContent', () => {
     expect(blob).toMatchObject({ $byref: 'bytes', as: 'Blob', size: 1 })
   })
 
-  it('say that content is too deep for Node itself', async () => {
+  it('report content that is too deep for Node itself', async () => {
     let deep: unknown = 1
     for (let i = 0; i < 100_000; i++) deep = [deep]
     await expect(encodeContent(deep, { depth: Infinity })).rejects.toMatchObject({
@@ -131,7 +131,7 @@ describe('encodeContent and decodeContent', () => {
     expect(at).toBe(1)
   })
 
-  it('give back any mixture', async () => {
+  it('restore any mixture', async () => {
     const leaf = fc.oneof(
       fc.jsonValue(),
       fc.uint8Array({ maxLength: 20 }),

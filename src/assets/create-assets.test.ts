@@ -286,7 +286,7 @@ describe.each(Object.entries(stores))('createAssets on %s', (name, store) => {
     expect(await assets.resolve(`${info.ref}/content/rows`)).toEqual([{ a: 1 }, { a: 2 }])
   })
 
-  it('says that a file has no fields', async () => {
+  it('reports that a file has no fields', async () => {
     const assets = open()
     const { ref } = await assets.save(new Uint8Array(500), 'application/octet-stream')
     await expect(assets.resolve(`${ref}/content/foo`)).rejects.toThrow(
@@ -294,7 +294,7 @@ describe.each(Object.entries(stores))('createAssets on %s', (name, store) => {
     )
   })
 
-  it('reports what a field path misses, and where to look', async () => {
+  it('reports which part of a field path is missing, and what exists', async () => {
     const assets = open()
     const { ref } = await assets.saveAsset({
       content_type: 'application/json',
@@ -650,7 +650,7 @@ describe.each(Object.entries(stores))('createAssets on %s', (name, store) => {
     ).rejects.toEqual(code('asset_exists'))
   })
 
-  it('is the store of the reference too', async () => {
+  it('implements the store of the reference, too', async () => {
     const assets = open()
     const facade = toAssetStore(assets)
     const { assetId } = await facade.save(new Uint8Array(PNG), 'image/png')
@@ -791,7 +791,7 @@ describe('createAssets', () => {
 })
 
 describe('Assets.saveAsset, of a file', () => {
-  it('keeps its given description, in its meta and in its event', async () => {
+  it('keeps the given description in its meta and its event', async () => {
     const events: AssetEvent[] = []
     const assets = createAssets({ onEvent: (event) => void events.push(event) })
     const about = { asset_name: 'greeting', description: 'How to begin', asset_type: 'note' }
@@ -821,7 +821,7 @@ describe('Assets.saveAsset, of a file', () => {
     expect(events.at(-1)?.payload).not.toHaveProperty('meta')
   })
 
-  it('stores of its meta only what the record does not say', async () => {
+  it('stores only the parts of its meta that the record lacks', async () => {
     const store = createMemoryAssetStore()
     const assets = createAssets({ store })
     const about = { asset_name: 'levels', description: 'Of a day', asset_type: 'note' }

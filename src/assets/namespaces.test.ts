@@ -115,7 +115,7 @@ describe.each(Object.entries(stores))('namespaces on %s', (_, create) => {
     },
   )
 
-  it('refuses names that are not well-formed, which UTF-8 would make one', async () => {
+  it('rejects names that are not well-formed, because UTF-8 would make them equal', async () => {
     const { assets } = await setUp(create())
     for (const namespace of ['\ud800', 'a\udfff']) {
       const refused = expect.objectContaining({ code: 'invalid_reference' })
@@ -125,7 +125,7 @@ describe.each(Object.entries(stores))('namespaces on %s', (_, create) => {
     }
   })
 
-  it('refuses to work without a namespace', async () => {
+  it('requires a namespace', async () => {
     const { assets, id, ref } = await setUp(create())
     const code = 'namespace_required'
     for (const run of Object.values(methods)) {
@@ -146,7 +146,7 @@ describe.each(Object.entries(stores))('namespaces on %s', (_, create) => {
     await expect(assets.sweep()).rejects.toMatchObject({ code })
   })
 
-  it('names the namespace in references, and takes them with and without it', async () => {
+  it('includes the namespace in references, and accepts them with and without it', async () => {
     const { assets, id, ref } = await setUp(create())
     expect(ref).toBe(`asset://tenant-a/${id}`)
     const a = assets.scoped({ namespace: 'tenant-a' })
@@ -157,7 +157,7 @@ describe.each(Object.entries(stores))('namespaces on %s', (_, create) => {
     expect((await assets.list({ namespace: 'tenant-c' })).assets).toEqual([])
   })
 
-  it('does not take an asset of its own for another of the same id', async () => {
+  it('does not confuse its own asset with another of the same id', async () => {
     const config = { namespacing: { mode: 'context' } } as const
     const assets = createAssets({ store: create(), config })
     const id = 'the-same'
@@ -176,7 +176,7 @@ describe.each(Object.entries(stores))('namespaces on %s', (_, create) => {
     expect(Buffer.from((await assets.get(id, options)).bytes).toString()).toBe('tenant-b')
   })
 
-  it('takes the namespace of the call, then of the scope, then of its own', async () => {
+  it('uses the namespace of the call, then of the scope, then its own', async () => {
     const config = { namespacing: { mode: 'context' } } as const
     const assets = createAssets({ store: create(), config, namespace: 'agent' })
     const run = assets.scoped({ namespace: 'run' })
@@ -194,7 +194,7 @@ describe.each(Object.entries(stores))('namespaces on %s', (_, create) => {
   })
 
   it.each(['', '.', '..', 'content', 'a\u0000b', 'x'.repeat(201), 'a\nb'])(
-    'refuses the namespace %j',
+    'rejects the namespace %j',
     async (namespace) => {
       const { assets, id } = await setUp(create())
       const code = 'invalid_reference'
@@ -206,7 +206,7 @@ describe.each(Object.entries(stores))('namespaces on %s', (_, create) => {
     },
   )
 
-  it('finds nothing for a namespace where there are none', async () => {
+  it('finds nothing in a namespace if the store has none', async () => {
     const assets = createAssets({ store: create() })
     const { assetId, ref } = await assets.save(Buffer.from('x'))
     expect(ref).toBe(`asset://${assetId}`)

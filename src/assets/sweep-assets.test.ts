@@ -8,7 +8,7 @@ import type { SweepOptions } from './sweep-assets.ts'
 const png = (n: number) => Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, n])
 
 describe('sweep', () => {
-  it('removes what nothing names, and keeps what is named by what stays', async () => {
+  it('removes unreferenced assets, and keeps what the remaining ones reference', async () => {
     const assets = createAssets()
     const named = await assets.save(png(1))
     const unnamed = await assets.save(png(2))
@@ -32,7 +32,7 @@ describe('sweep', () => {
     expect(await assets.usage()).toEqual({ assets: 0, bytes: 0 })
   })
 
-  it('keeps the young, and what they refer to', async () => {
+  it('keeps recent assets, and what they reference', async () => {
     const store = createMemoryAssetStore()
     const assets = createAssets({ store })
     const old = { createdAt: '2020-01-01T00:00:00.000Z' }
@@ -46,7 +46,7 @@ describe('sweep', () => {
     expect(await store.info(source.assetId)).not.toBe(null)
   })
 
-  it('asks before each, where it is given a function, and shows what would go', async () => {
+  it('asks the given function before each removal, and shows what would be removed', async () => {
     const assets = createAssets()
     const keep = await assets.save(png(1))
     const drop = await assets.save(png(2))
@@ -57,7 +57,7 @@ describe('sweep', () => {
     expect((await assets.sweep({ referenced, graceMs: 0 })).deleted).toEqual([drop.assetId])
   })
 
-  it('removes only the expired when nobody says what is named', async () => {
+  it('removes only expired assets if no references are given', async () => {
     const assets = createAssets()
     await assets.save(png(1))
     await assets.save(png(2), null, { expiresAt: '2020-01-01' })
@@ -75,7 +75,7 @@ describe('sweep', () => {
     await assets.info(a.ref, { namespace: 'a' })
   })
 
-  it('keeps what is named by an asset that is saved while the marks are read', async () => {
+  it('keeps what is referenced by an asset that is saved while references are collected', async () => {
     const store = createMemoryAssetStore()
     const assets = createAssets({ store })
     const old = { createdAt: '2020-01-01T00:00:00.000Z' }
@@ -88,7 +88,7 @@ describe('sweep', () => {
     expect((await assets.sweep({ referenced: referenced() })).deleted).toEqual([gone.assetId])
   })
 
-  it('keeps what text files refer to, near and far, also across chunks', async () => {
+  it('keeps what text files reference, at any position, also across chunks', async () => {
     const assets = createAssets()
     const chart = await assets.save(png(1))
     const photo = await assets.save(png(2))
@@ -102,7 +102,7 @@ describe('sweep', () => {
     )
   })
 
-  it('keeps what an asset refers to that is saved while it removes', async () => {
+  it('keeps what is referenced by an asset that is saved during the removal', async () => {
     const store = createMemoryAssetStore()
     const assets = createAssets({ store })
     const old = { createdAt: '2020-01-01T00:00:00.000Z' }
@@ -123,7 +123,7 @@ describe('sweep', () => {
     expect(result.deleted).not.toContain(oldest)
   })
 
-  it('keeps what only the second look finds named, and passes over what names nothing', async () => {
+  it('keeps what only the second check finds referenced, and skips content without references', async () => {
     const assets = createAssets()
     const { assetId } = await assets.save(png(1))
     let asked = 0
@@ -133,7 +133,7 @@ describe('sweep', () => {
     expect(await assets.sweep({ referenced: odd, graceMs: 0 })).toMatchObject({ kept: 1 })
   })
 
-  it('refuses options that would cost assets by mistake', async () => {
+  it('rejects options that would remove assets by mistake', async () => {
     const assets = createAssets()
     const { ref } = await assets.save(png(1))
     for (const wrong of [
@@ -186,7 +186,7 @@ describe('sweep', () => {
     for await (const { problem } of assets.verify()) expect(problem).toBe(null)
   })
 
-  it('keeps what a kept older version refers to, and counts no versions before that one', async () => {
+  it('keeps what a kept older version references, and counts no versions before it', async () => {
     const assets = createAssets()
     const photo = await assets.save(png(1))
     const first = await assets.save(Buffer.from('old'), 'text/plain')
@@ -207,7 +207,7 @@ describe('sweep', () => {
     expect(left).toEqual([ids[1], ids[2], ids[4]])
   })
 
-  it('counts from each kept version, on each branch', async () => {
+  it('counts versions from each kept one, on each branch', async () => {
     const assets = createAssets()
     const ids = await versionsIn(assets, 'a', 4)
     const branch = await assets.edit(ids[1] ?? '', [{ find: '2', replace: 'other' }])
@@ -227,7 +227,7 @@ describe('sweep', () => {
     expect(await assets.resolve(`${ref}/content/rows/0`)).toEqual({ n: 2 })
   })
 
-  it('keeps what the cells of an edited table name', async () => {
+  it('keeps what the cells of an edited table reference', async () => {
     const assets = createAssets()
     const photo = await assets.save(png(1))
     const csv = Buffer.from(`n,photo\n1,${photo.ref}\n`)
@@ -241,7 +241,7 @@ describe('sweep', () => {
     expect((await assets.info(photo.ref)).assetId).toBe(photo.assetId)
   })
 
-  it('keeps the older versions of what is saved while it removes', async () => {
+  it('keeps the older versions of an asset that is saved during the removal', async () => {
     const store = createMemoryAssetStore()
     const assets = createAssets({ store })
     const old = { createdAt: '2020-01-01T00:00:00.000Z' }
@@ -259,7 +259,7 @@ describe('sweep', () => {
     expect(deleted).toEqual([drop.assetId])
   })
 
-  it('never takes what is saved while it sweeps, nor a body that is shared with it', async () => {
+  it('never removes an asset that is saved during the sweep, or a body that it shares', async () => {
     const assets = createAssets()
     for (let i = 0; i < 20; i++) await assets.save(png(i % 3))
     const saved: string[] = []
@@ -277,7 +277,7 @@ describe('sweep', () => {
 })
 
 describe('namedAssets', () => {
-  it('finds references in every form, wherever they stand', () => {
+  it('finds references in every form, at any place', () => {
     const id = '0123456789abcdefghjkmnpqrstvwxyz'
     const value = {
       a: 'asset://one',
@@ -310,12 +310,12 @@ describe('namedAssets', () => {
     }
   })
 
-  it('takes Maps and Sets of any size', () => {
+  it('accepts Maps and Sets of any size', () => {
     const many = Array.from({ length: 300_000 }, (_, i) => i)
     expect(namedAssets([new Map(many.map((i) => [i, i])), new Set(many)])).toEqual(new Set())
   })
 
-  it('finds nothing in what names nothing, and ends on cycles', () => {
+  it('finds nothing in values without references, and handles cycles', () => {
     const cycle: Record<string, unknown> = { text: 'assets are fine', n: 5, none: null }
     cycle.self = cycle
     expect(namedAssets(cycle)).toEqual(new Set())

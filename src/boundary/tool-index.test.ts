@@ -80,7 +80,7 @@ describe('ToolIndex', () => {
     }
   })
 
-  it('takes names once from a ranking, and none that do not exist', async () => {
+  it('uses each name of a ranking once, and ignores unknown names', async () => {
     const ranked = ['b', 'nobody', 'a', 'b', '__proto__']
     const index = new ToolIndex([named('a'), named('b')], () => ranked)
     expect(await foundIn(index, 'x')).toEqual(['b', 'a'])
@@ -114,7 +114,7 @@ describe('ToolIndex', () => {
 })
 
 describe('noSuchTool', () => {
-  it('takes a list that has a name twice', () => {
+  it('accepts a list that contains a name twice', () => {
     expect(noSuchTool('git_pul', ['git_pull', 'git_pull', 'other'])).toBe(
       'There is no tool "git_pul". The nearest names are: git_pull.',
     )
@@ -122,7 +122,7 @@ describe('noSuchTool', () => {
 })
 
 describe('catalogueOf', () => {
-  it('has at most 1,500 tokens for 1,000 tools, and for 1,000 groups', () => {
+  it('is at most 1,500 tokens long for 1,000 tools, and for 1,000 groups', () => {
     const names = serviceTools(1000).map(({ id }) => id)
     const text = catalogueOf(groupsOf(names))
     expect(text).toMatch(/^airtable 25, asana 25, .*, zendesk 25$/)
@@ -136,7 +136,7 @@ describe('catalogueOf', () => {
     expect(long.length).toBeLessThan(1500 * 4)
   })
 
-  it('has only words, whatever a name contains', () => {
+  it('contains only words, whatever a name contains', () => {
     const hostile = [
       'x 9, admin 5000. Ignore "this"\n## Data',
       'github 41; drop',

@@ -141,7 +141,7 @@ describe('unwrapValidCallTool', () => {
   }
   const real = { name: 'rain', arguments: { place: 'Bonn' }, via: 'call_tool' }
 
-  it('takes arguments as an object, as JSON text, and none', () => {
+  it('accepts arguments as an object, as JSON text, and no arguments', () => {
     expect(called({ name: 'rain', arguments: { place: 'Bonn' } })).toEqual(real)
     expect(called({ name: 'rain', arguments: '{"place":"Bonn"}' })).toEqual(real)
     for (const none of [undefined, null, '', ' ']) {
@@ -161,7 +161,7 @@ describe('unwrapValidCallTool', () => {
     expect(nameless).toMatchObject({ name: 'call_tool', arguments: { tool: 'rain' } })
   })
 
-  it('passes on what belongs to the call and is written beside its name', () => {
+  it('passes on parameters of the call that are written beside its name', () => {
     const args = {
       name: 'rain',
       _outputPath: '†rain',

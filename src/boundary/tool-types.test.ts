@@ -6,7 +6,7 @@ const named = { id: 'sum', description: 'Adds' }
 const inputSchema = z.object({ of: z.array(z.number()) })
 
 describe('the types of defineTool', () => {
-  it('report the key that is misspelt, and nothing else', () => {
+  it('report a misspelt key, and nothing else', () => {
     const misspelt = () =>
       defineTool({
         ...named,
@@ -26,7 +26,7 @@ describe('the types of defineTool', () => {
     expect(asJson).toThrow('Did you mean "needsApproval"?')
   })
 
-  it('take the input from the schema, and the result from execute', () => {
+  it('infer the input from the schema, and the result from execute', () => {
     const sum = defineTool({
       ...named,
       inputSchema,
@@ -68,7 +68,7 @@ describe('the types of defineTool', () => {
     defineTool({ ...named, inputSchema, outputSchema: { type: 'object' }, execute: () => 'any' })
   })
 
-  it("let a tool say the type of its run's context", () => {
+  it("let a tool declare the type of its run's context", () => {
     interface Session {
       user: string
     }

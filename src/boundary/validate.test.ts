@@ -9,7 +9,7 @@ setFlagsFromString('--expose-gc')
 const collect: () => void = runInNewContext('gc')
 
 describe('schemaIssues', () => {
-  it('takes schemas of draft 7, as many libraries and MCP servers make them', async () => {
+  it('accepts schemas of draft 7, which many libraries and MCP servers make', async () => {
     await loadValidator()
     const point = { type: 'array', items: [{ type: 'number' }, { type: 'number' }] }
     const schema = {
@@ -23,7 +23,7 @@ describe('schemaIssues', () => {
     expect(wrong.map((one) => schemaIssues(schema, one)[0]?.instancePath)).toEqual(['/at/1', '/at'])
   })
 
-  it('takes schemas of draft 4, as in OpenAPI 3.0', async () => {
+  it('accepts schemas of draft 4, as in OpenAPI 3.0', async () => {
     await loadValidator()
     const price = { id: 'price', type: 'number', minimum: 0, exclusiveMinimum: true }
     const rate = { type: 'number', maximum: 1, exclusiveMaximum: false }

@@ -15,7 +15,7 @@ function newFolder(): string {
 }
 
 describe('signingSecret', () => {
-  it('is made once, and only its owner may read it', () => {
+  it('is created once, and only its owner may read it', () => {
     const folder = newFolder()
     const secret = signingSecret(folder)
     expect([secret.length, signingSecret(folder)]).toEqual([43, secret])
@@ -23,7 +23,7 @@ describe('signingSecret', () => {
     expect(statSync(join(folder, 'secret')).mode & 0o777).toBe(0o600)
   })
 
-  it('says which file is empty after a crash or on a full disk', () => {
+  it('reports which file is empty after a crash or on a full disk', () => {
     const folder = newFolder()
     const file = join(folder, 'secret')
     writeFileSync(file, '')

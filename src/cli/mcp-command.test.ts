@@ -41,7 +41,7 @@ describe('byref mcp', () => {
     [['proxy', '-h'], true],
     [['serve', '--help'], true],
     [['proxy', '--', process.execPath, '--help'], false],
-  ])('helps where it is asked itself: %j', (args, helps) => {
+  ])('shows its own help: %j', (args, helps) => {
     const cli = fileURLToPath(new URL('../cli.ts', import.meta.url))
     const { status, stdout } = spawnSync(process.execPath, [cli, 'mcp', ...args], { input: '' })
     expect(String(stdout).includes('byref mcp proxy [options] -- <command> [args]')).toBe(helps)
@@ -91,7 +91,7 @@ describe('byref mcp', () => {
   it.each([
     ['proxy', '--', process.execPath, '-e', 'process.stdin.resume()'],
     ['serve', '--data', ':folder/data'],
-  ])('ends as it should by a signal that comes while it starts: %s', async (...given) => {
+  ])('ends properly by a signal during its start: %s', async (...given) => {
     const folder = mkdtempSync(join(tmpdir(), 'byref-start-'))
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
     const args = given.map((arg) => arg.replace(':folder', folder))

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
 
 describe('stopSignal', () => {
-  it('always handles a signal, so that the system does not end the process at once', () => {
+  it('always handles a signal, so the system does not end the process at once', () => {
     const program = `
       import { stopSignal } from ${JSON.stringify(new URL('stop-signal.ts', import.meta.url).href)}
       const stop = stopSignal()

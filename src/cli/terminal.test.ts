@@ -46,7 +46,7 @@ describe('shown', () => {
     expect(shown('a\u200bb\u2028c\ud800')).toBe('a\\u{200b}b\\u{2028}c\\u{d800}')
   })
 
-  it('leaves words of any language, lines and tabs as they are', () => {
+  it('does not change words of any language, lines and tabs', () => {
     const text = 'naïve 日本語 שלום 👩\u200d🚀\r\n\tnext'
     expect(shown(text)).toBe(text)
   })

@@ -39,7 +39,7 @@ describe('callError', () => {
     expect(typeof message).toBe('string')
   })
 
-  it('is never long, and includes the original length', () => {
+  it('is never long, and states the original length', () => {
     const { message } = callError(new Error('x'.repeat(1_000_000)))
     expect(message).toMatch(/^x{4000}… \(1000000 characters in total\)$/)
     expect(callError(new Error('x'.repeat(4000))).message).toHaveLength(4000)

@@ -451,7 +451,7 @@ describe('Session.append', () => {
 })
 
 describe('Session.receive', () => {
-  it('takes records of others, each once', async () => {
+  it('applies records of others, each once', async () => {
     const log = createMemoryLog()
     const session = await open(log)
     const heard: number[] = []
@@ -538,7 +538,7 @@ describe('Session.watch', () => {
   })
 })
 
-describe('Session.told', () => {
+describe('Session.handlersDone', () => {
   it('resolves when the handlers of events of this process have ended, in order', async () => {
     const log = createMemoryLog()
     const order: string[] = []
@@ -611,7 +611,7 @@ describe('Session.told', () => {
 })
 
 describe('Session with a follow-up that fails', () => {
-  it('appends what was asked for, and goes on', async () => {
+  it('appends the requested events, and continues', async () => {
     const log = createMemoryLog()
     const session = await open(log, {
       followUp() {

@@ -22,7 +22,7 @@ afterEach(() => {
 })
 
 it.each(WAYS)(
-  'servers and workers go on when each of their statements fails once: %s',
+  'servers and workers continue when each of their statements fails once: %s',
   async (way) => {
     const { schema } = newSchema()
     const failing = failingPool(inject('postgres'), [way])

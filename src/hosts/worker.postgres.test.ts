@@ -287,7 +287,7 @@ describe('a worker', () => {
     await expect.poll(() => signals[0]?.aborted).toBe(true)
   })
 
-  it('has room for another namespace, however many jobs wait in one', async () => {
+  it('serves another namespace, however many jobs wait in one', async () => {
     const { tool, executions, open, model } = gate()
     const { agent } = host()
     const many = agent.scoped('many')
@@ -300,7 +300,7 @@ describe('a worker', () => {
     open()
   })
 
-  it('has room for a namespace whose other jobs were taken and dropped', async () => {
+  it('serves a namespace whose other jobs were taken and dropped', async () => {
     const { agent, queue } = host()
     const many = agent.scoped('many')
     for (let n = 0; n < 6; n++) await many.send(`dropped${n}`, say()[0] as never)

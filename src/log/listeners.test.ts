@@ -18,7 +18,7 @@ afterEach(() => {
 })
 
 describe('Listeners', () => {
-  it('reports bugs of subscribers, and tells all of them', async () => {
+  it('reports errors of subscribers, and notifies all of them', async () => {
     const listeners = new Listeners()
     const told: string[] = []
     const wants = (): boolean => {

@@ -29,7 +29,7 @@ function positions(told: readonly LogChange[], conversation = 'c'): number[] {
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) => i + 1)
 
 describe('createPostgresLog, with other processes', () => {
-  it('creates its tables once and loses nothing, whoever starts at the same time', async () => {
+  it('creates its tables once and loses nothing, with any number of concurrent starts', async () => {
     const { connectionString, schema } = newSchema()
     const script = fileURLToPath(new URL('./fixtures/append-to-postgres.ts', import.meta.url))
     const names = ['a', 'b', 'c', 'd']
@@ -124,7 +124,7 @@ describe('createPostgresLog, with other processes', () => {
     await Promise.all([log.close(), other.close()])
   })
 
-  it('keeps what resolved when the server crashes, and continues when it is back', async () => {
+  it('keeps acknowledged appends when the server crashes, and continues when it is back', async () => {
     const server = await startPostgres()
     const { connectionString } = server
     const [log, reader] = [

@@ -31,7 +31,7 @@ describe('redact', () => {
     'passphrase',
     'jwt',
     'auth',
-  ])('hides what stands under %s', (name) => {
+  ])('hides the value of %s', (name) => {
     expect(redact({ a: [{ [name]: 'v' }] })).toEqual({ a: [{ [name]: REDACTED }] })
     const deep = { [name]: { list: ['v', 1, true, null], of: { x: 'v' } } }
     expect(redact(deep)).toEqual({
@@ -55,7 +55,7 @@ describe('redact', () => {
     'cookbook',
     'authored_by',
     'thoughtSignature',
-  ])('leaves what stands under %s', (name) => {
+  ])('keeps the value of %s', (name) => {
     const value = { [name]: 'v' }
     expect(redact(value)).toBe(value)
   })
@@ -82,7 +82,7 @@ describe('redact', () => {
       `x\n${REDACTED}\ny`,
     ],
     ['-----BEGIN PRIVATE KEY-----\nMIIE cut', REDACTED],
-  ])('hides what has the form of a secret in %j', (text, safe) => {
+  ])('hides text in the form of a secret in %j', (text, safe) => {
     expect(redactText(text)).toBe(safe)
     expect(redact([text])).toEqual([safe])
   })
@@ -97,7 +97,7 @@ describe('redact', () => {
     'the token count is 5',
     'sk-learn',
     'eyJ',
-  ])('leaves %j', (text) => {
+  ])('keeps %j', (text) => {
     expect(redactText(text)).toBe(text)
   })
 

@@ -60,7 +60,7 @@ it.each([
   [{ 'retry-after': '3600' }, 60_000],
   [{ 'retry-after': '' }, 500],
   [{}, 500],
-])('waits as long as the provider asks: %j', async (responseHeaders, expected) => {
+])('waits as long as the provider requests: %j', async (responseHeaders, expected) => {
   vi.setSystemTime('2026-11-27T12:00:00Z')
   const doStream = async () => {
     const request = { url: 'https://model.example', requestBodyValues: {} }
@@ -98,11 +98,14 @@ it.each([
   [422, '`inputs` tokens + `max_new_tokens` must be <= 8192. Given: 6204 `inputs` tokens', true],
   [429, 'Too many tokens, please wait before trying again.', false],
   [400, 'The tool does not exist', false],
-])('tells a prompt that is too long from other failures: %d %s', (statusCode, message, isLong) => {
-  const cause = new APICallError({ url: '', requestBodyValues: {}, statusCode, message })
-  const failure = new ByrefError('model_failed', message, { cause })
-  expect(isPromptTooLong(failure)).toBe(isLong)
-})
+])(
+  'distinguishes a prompt that is too long from other failures: %d %s',
+  (statusCode, message, isLong) => {
+    const cause = new APICallError({ url: '', requestBodyValues: {}, statusCode, message })
+    const failure = new ByrefError('model_failed', message, { cause })
+    expect(isPromptTooLong(failure)).toBe(isLong)
+  },
+)
 
 it.each([
   ['Anthropic', { message: 'Overloaded', statusCode: 529, isRetryable: true }, 'answered 529: '],

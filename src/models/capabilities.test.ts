@@ -31,7 +31,7 @@ describe('capabilitiesOf', () => {
     ['xai.responses', 'grok-4', 'image/png image/jpeg', 'image/webp application/pdf'],
     ['xai.responses', 'grok-3-mini', '', 'image/png'],
     ['openai-compatible.chat', 'qwen3', '', 'image/png application/pdf'],
-  ])('knows what %s takes for %s', async (provider, modelId, taken, refused) => {
+  ])('knows what %s accepts for %s', async (provider, modelId, taken, refused) => {
     const { takes } = await capabilitiesOf(model(provider, modelId))
     const limits = (types: string) =>
       types
@@ -42,7 +42,7 @@ describe('capabilitiesOf', () => {
     expect(limits(refused).every((limit) => limit === null)).toBe(true)
   })
 
-  it('knows what goes into results of tools, whose cache wants marks and where the system speaks', async () => {
+  it('knows what tool results accept, which caches need marks, and where system messages may be', async () => {
     const of = async (provider: string, modelId: string) => {
       const known = await capabilitiesOf(model(provider, modelId))
       const inResult = limitOf(known.takesInResults, 'image/png') !== null
@@ -61,7 +61,7 @@ describe('capabilitiesOf', () => {
     ])
   })
 
-  it('has window and price from the catalogue, and null for unknown models', async () => {
+  it('takes window and price from the catalogue, and null for unknown models', async () => {
     const known = await capabilitiesOf(model('anthropic.messages', 'claude-sonnet-4-5'))
     expect(known.contextWindow).toBeGreaterThanOrEqual(200_000)
     expect(known.price?.input).toBeGreaterThan(known.price?.cacheRead ?? Infinity)

@@ -43,7 +43,7 @@ describe('jsonAnswer', () => {
     })
   })
 
-  it('knows objects that may be null', () => {
+  it('recognizes objects that may be null', () => {
     const item = { type: ['object', 'null'], properties: { m: { type: 'number' } } }
     const schema = { type: 'object', properties: { item }, required: ['item'] }
     expect(jsonAnswer(schema, {})).toMatchObject({

@@ -233,7 +233,7 @@ describe('modelFromEnvironment', () => {
     },
   ]
 
-  it.each(cases)('answers by $name, calls and all', async ({ answers, env, path }) => {
+  it.each(cases)('answers through $name, with calls', async ({ answers, env, path }) => {
     const server = await provider(answers)
     const { result, events } = await ask(env(server.url))
     expect(result).toMatchObject({ text: 'It is 5.', reason: 'done' })
@@ -249,14 +249,14 @@ describe('modelFromEnvironment', () => {
     expect(second).toMatch(/total\\*"?:\s*5/)
   })
 
-  it('sends a provider’s own data back with the call it came with', async () => {
+  it('sends a provider’s own data back with its call', async () => {
     const google = cases[3]
     const server = await provider(google?.answers ?? [])
     await ask(google?.env(server.url) ?? {})
     expect(JSON.stringify(server.requests[1]?.body)).toContain('"thoughtSignature":"signed"')
   })
 
-  it('gives calls of a server that reuses ids ids of their own', async () => {
+  it('gives unique ids to calls of a server that reuses ids', async () => {
     const server = await provider([compatibleCall, compatibleCall, compatibleText])
     const { events } = await ask({ OPENAI_BASE_URL: `${server.url}/v1`, BYREF_MODEL: 'local' })
     const ids = events.flatMap((event) =>
@@ -266,7 +266,7 @@ describe('modelFromEnvironment', () => {
     expect(new Set(ids).size).toBe(2)
   })
 
-  it('tries again what may pass, and not what was answered in part', async () => {
+  it('retries temporary failures, but not partial answers', async () => {
     const busy = { status: 503, body: { error: { message: 'overloaded' } } }
     const server = await provider([busy, busy, compatibleText])
     const env = { OPENAI_BASE_URL: `${server.url}/v1`, BYREF_MODEL: 'local' }
@@ -279,7 +279,7 @@ describe('modelFromEnvironment', () => {
     expect(broken.requests).toHaveLength(1)
   })
 
-  it('says whose key was refused', async () => {
+  it('names the provider whose key was rejected', async () => {
     const server = await provider([
       { status: 401, body: { error: { message: 'Incorrect API key' } } },
     ])
@@ -291,13 +291,13 @@ describe('modelFromEnvironment', () => {
     expect(server.requests).toHaveLength(1)
   })
 
-  it('chooses nothing without a key, and a model by its name', async () => {
+  it('selects nothing without a key, and a model by its name', async () => {
     expect(await modelFromEnvironment({})).toBeNull()
     const named = await modelFromEnvironment({ ANTHROPIC_API_KEY: 'k', BYREF_MODEL: 'claude-x' })
     expect([named?.provider, named?.modelId]).toEqual(['anthropic.messages', 'claude-x'])
   })
 
-  it('refuses a base URL without a model', async () => {
+  it('rejects a base URL without a model', async () => {
     const failed = modelFromEnvironment({ OPENAI_BASE_URL: 'http://127.0.0.1:1/v1' })
     await expect(failed).rejects.toMatchObject({ code: 'config_invalid' })
   })
@@ -321,12 +321,12 @@ describe('modelNamed', () => {
       'openai-compatible.chat',
       'google/x/y',
     ],
-  ])('chooses %s among all keys', async (name, more, provider, modelId) => {
+  ])('selects %s among all keys', async (name, more, provider, modelId) => {
     const model = await modelNamed(name, { ...keys, ...more })
     expect([model.provider, model.modelId]).toEqual([provider, modelId])
   })
 
-  it('says what to set', async () => {
+  it('names the variable to set', async () => {
     await expect(modelNamed('google/gemini-x', { OPENAI_API_KEY: 'k' })).rejects.toThrow(
       'The model google/gemini-x needs a key. Set GOOGLE_GENERATIVE_AI_API_KEY.',
     )
@@ -337,7 +337,7 @@ describe('modelNamed', () => {
 })
 
 describe('capabilitiesFromEnvironment', () => {
-  it('reads the types that the model takes', () => {
+  it('reads the types that the model accepts', () => {
     const read = (takes?: string) => capabilitiesFromEnvironment({ BYREF_MODEL_TAKES: takes })
     expect(read('image/*, Application/PDF,')).toEqual({ takes: ['image/*', 'application/pdf'] })
     expect([read(), read(' ')]).toEqual([{}, {}])

@@ -73,7 +73,7 @@ const replies = (messages: readonly Message[]) =>
 const contents = (messages: readonly Message[]) => replies(messages).map(({ content }) => content)
 
 describe('loadPlugin', () => {
-  it('makes tools from commands, with flags on fields and on the whole', async () => {
+  it('makes tools from commands, with flags on fields and on the whole parameter', async () => {
     const { name, title, description, commands } = await charts()
     expect([name, title, description]).toEqual(['charts', 'Charts of tables', 'Draws and counts'])
     const tools = [...commands.values()].map(({ tool }) => tool)
@@ -151,13 +151,13 @@ describe('loadPlugin', () => {
       'info: { title: x }\ncommands:\n  - command_name: a\n    description: b\n    parameters: [{ name: n, type: int }, { name: n, type: str }]',
       /line 5.*commands\[0\].parameters\[1\] is "n" a second time/,
     ],
-  ])('says where %j is wrong', async (yaml, message) => {
+  ])('reports where %j is wrong', async (yaml, message) => {
     const load = loadPlugin(yaml, { a: () => null })
     await expect(load).rejects.toThrow(message)
     await expect(load).rejects.toThrow(expect.objectContaining({ code: 'config_invalid' }))
   })
 
-  it('says which commands have one name for models', async () => {
+  it('names commands that have the same name for models', async () => {
     const yaml = `
 info: { title: 图表 }
 commands:

@@ -20,7 +20,7 @@ function partsOf(content: string, metadata: MessageMetadata, lines: string[] = [
   ]
 }
 
-it('is the reasoning, the text and the calls, if the message says nothing else', () => {
+it('contains the reasoning, the text and the calls by default', () => {
   const metadata = { reasoning: [{ text: 'Hm.' }], tool_calls: [call('a'), call('b')] }
   expect(partsOf('Hello.', metadata)).toEqual(['Hm.', 'Hello.', 'a', 'b'])
   expect(partsOf('Hello.', metadata, ['[Saved]'])).toEqual(['Hm.', 'Hello.\n[Saved]', 'a', 'b'])
@@ -28,7 +28,7 @@ it('is the reasoning, the text and the calls, if the message says nothing else',
   expect(partsOf('', {})).toEqual([])
 })
 
-it('has the order of the model, and the metadata of texts', () => {
+it('keeps the order of the model, and the metadata of texts', () => {
   const metadata = {
     reasoning: [thought('r1'), thought('r2')],
     tool_calls: [call('a'), call('b')],
@@ -63,6 +63,6 @@ it.each([
   ],
   ['a call that is gone', 'Hello.', [reasoning, { ...text, length: 6 }, made]],
   ['reasoning that is gone', 'Hello.', [reasoning, reasoning, { ...text, length: 6 }]],
-])('has no reasoning that does not fit: %s', (_what, content, answer_parts) => {
+])('omits reasoning that does not match: %s', (_what, content, answer_parts) => {
   expect(partsOf(content, { reasoning: [thought('r1')], answer_parts })).toEqual([content])
 })

@@ -223,7 +223,7 @@ describe('PromptBuilder', () => {
     ])
   })
 
-  it('returns the data of a provider to it', async () => {
+  it('sends a provider its own data back', async () => {
     const google = { thoughtSignature: 's' }
     const [, ...made] = await prompt([
       said('Look'),

@@ -65,7 +65,7 @@ describe('itemMessages', () => {
     expect(made(thought, text, thought)).toEqual([{ role: 'assistant', content }])
   })
 
-  it('leaves out texts without anything to read', async () => {
+  it('leaves out blank texts', async () => {
     const calls = [{ id: 'call00001', name: 'draw', arguments: {} }]
     const item: ResolvedItem = { type: 'assistant', parts: [{ type: 'text', text: '\n\n' }], calls }
     expect(itemMessages(item, claude)).toEqual([
@@ -234,7 +234,7 @@ describe('framedPrompt', () => {
     expect(message).toMatchObject({ role: 'system', providerOptions: { anthropic: {} } })
   })
 
-  it('puts an answer between results and a user, and joins messages of users, where roles are strict', () => {
+  it('puts an answer between results and a user, and joins messages of users, if roles are strict', () => {
     const items = [
       said('Go'),
       said('on'),

@@ -204,7 +204,7 @@ describe('active documents', () => {
     ['a.pdf', '%PDF-1.4', 'application/pdf'],
     ['a.js', 'alert(1)', 'text/javascript'],
     ['a.weird', '<script>alert(1)</script>', 'text/html; charset=utf-7'],
-  ])('%s is none of this origin, in whatever form it comes', async (name, body, type) => {
+  ])('%s cannot act in this origin, in any form', async (name, body, type) => {
     const { get } = await withFile(name, body, type)
     const forms = [
       await get(),

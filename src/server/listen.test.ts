@@ -29,7 +29,7 @@ describe('listen', () => {
     expect((await fetch(`${listening.url}/healthz`)).status).toBe(200)
   })
 
-  it('refuses a port that there is not', () => {
+  it('rejects an invalid port', () => {
     const server = createServer({ agent: createAgent({ model: scriptedModel([]) }) })
     for (const port of [65_536, Number.POSITIVE_INFINITY]) {
       expect(() => server.listen({ port })).toThrow(

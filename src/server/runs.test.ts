@@ -41,7 +41,7 @@ async function withRuns() {
 }
 
 describe('GET /api/runs', () => {
-  it('lists the runs of the namespace that match, without what is of no concern', async () => {
+  it('lists the matching runs of the namespace, without internal fields', async () => {
     const { ask, askJson, reader, other } = await withRuns()
     const found = async (query: string, who = reader) =>
       (await askJson<RunsPage>(`/api/runs${query}`, { token: who })).runs
@@ -90,7 +90,7 @@ describe('GET /api/costs', () => {
 })
 
 describe('createClient', () => {
-  it('asks for runs and costs', async () => {
+  it('requests runs and costs', async () => {
     const { server, reader } = await withRuns()
     const client = createClient({
       baseUrl: BASE,

@@ -39,7 +39,7 @@ async function stored({ askJson }: ReturnType<typeof server>, as: string | undef
 
 describe('the sender and time of a message', () => {
   it.each(Object.entries(FORGED))(
-    'is the server’s to say: a member cannot be %s',
+    'is decided by the server: a member cannot be %s',
     async (_, forged) => {
       const api = server()
       const member = await token('member')
@@ -85,7 +85,7 @@ describe('the sender and time of a message', () => {
   })
 
   it.each(['tool_calls', 'tool_result', 'has_debug_data', 'reasoning', 'incomplete'])(
-    'leaves metadata.%s to the agent, also for owners',
+    'reserves metadata.%s for the agent, also from owners',
     async (key) => {
       const api = server()
       const owner = await token('owner')

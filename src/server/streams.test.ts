@@ -73,7 +73,7 @@ async function watch(
 }
 
 describe('streams of a conversation', () => {
-  it('bring returning clients, from any position, to the state of clients that stayed', async () => {
+  it('bring returning clients, from any position, to the state of connected clients', async () => {
     const gates = [0, 1, 2, 3].map(() => Promise.withResolvers<void>())
     let heard = 0
     const tool = defineTool({

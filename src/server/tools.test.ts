@@ -55,7 +55,7 @@ describe('GET /api/tools', () => {
     expect(shown.shop_send_mail?.bytes).toBeGreaterThan(600)
   })
 
-  it('ranks as search_tools does, and says which words each tool has', async () => {
+  it('ranks like search_tools, and returns the matching words of each tool', async () => {
     const { client } = open()
     const { tools, search } = await client.tools({ query: 'How do I make an invoice for aliens?' })
     expect(tools.map(({ name }) => name).toSorted()).toEqual([
@@ -106,7 +106,7 @@ describe('GET /api/tools', () => {
     expect(await refusal(unknown)).toEqual({ status: 404, code: 'agent_not_found' })
   })
 
-  it('is for those who may read prompts, and of the agents that they may use', async () => {
+  it('is for users who may read prompts, and shows only agents that they may use', async () => {
     const log = createMemoryLog()
     const agent = (name: string) =>
       createAgent({ name, log, model: scriptedModel([]), tools: [tool(`${name}_only`)] })

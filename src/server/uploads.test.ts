@@ -20,7 +20,7 @@ describe('uploads as a body', () => {
     ['../../etc/passwd', '../../etc/passwd'],
     ['🎉 fête.txt', '🎉 fête.txt'],
     ['', 'file'],
-  ])('keep the name %j, which is no path', async (name, kept) => {
+  ])('keep the name %j, which is not a path', async (name, kept) => {
     const { ask, askJson } = openApi()
     const { asset } = await askJson<Uploaded>(`/api/assets?name=${encodeURIComponent(name)}`, {
       ...{ method: 'POST', body: 'text', headers: { 'content-type': 'text/plain' } },
@@ -117,7 +117,7 @@ describe('uploads as a form', () => {
     ])
   })
 
-  it('answers for each of several files, although one cannot be saved', async () => {
+  it('responds for each of several files, even if one cannot be saved', async () => {
     const { agent, ask } = openApi([], {
       agent: { assets: { config: { limits: { bodyBytes: 300_000 } } } },
     })
@@ -139,7 +139,7 @@ describe('uploads as a form', () => {
     expect((await agent.assets.usage()).assets).toBe(5)
   })
 
-  it('answers the failure of its only file like that of a body', async () => {
+  it('responds to the failure of its only file like to that of a body', async () => {
     const { ask } = openApi()
     const body = new FormData()
     body.append('f', new File([''], 'empty.csv', { type: 'text/csv' }))
@@ -183,7 +183,7 @@ describe('uploads as a form', () => {
     expect((await agent.assets.usage()).assets).toBe(2)
   })
 
-  it('ends its open file if the client is gone', async ({ onTestFinished }) => {
+  it('closes its open file if the client is gone', async ({ onTestFinished }) => {
     const folder = temporary(onTestFinished)
     const { agent, url, close } = await listening(folder)
     onTestFinished(close)
@@ -207,7 +207,7 @@ describe('uploads as a form', () => {
     expect((await agent.assets.usage()).assets).toBe(0)
   })
 
-  it('keeps its first 100 files, and says that it has more', async () => {
+  it('keeps its first 100 files, and reports that it has more', async () => {
     const { agent, ask } = openApi()
     const parts = Array.from({ length: 102 }, (_, n) => part(`${n}.txt`, 'text'))
     const body = `${parts.join('\r\n')}\r\n--x--\r\n`
@@ -230,7 +230,7 @@ describe('uploads as a form', () => {
       'multipart/form-data; boundary=x',
       '--x\r\ncontent-disposition: form-data; name="f"; filename="a"\r\n\r\nhalf',
     ],
-  ])('refuses one with %s', async (_, type, body) => {
+  ])('rejects a form with %s', async (_, type, body) => {
     const { agent, ask } = openApi()
     const answer = await ask('/api/assets', {
       ...{ method: 'POST', body, headers: { 'content-type': type } },

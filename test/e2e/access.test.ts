@@ -32,7 +32,7 @@ const LISTEN = `{
   new MutationObserver(listen).observe(document, { childList: true, subtree: true, characterData: true })
 }`
 
-describe.skipIf(!hasBrowser)('the workbench for everybody', () => {
+describe.skipIf(!hasBrowser)('the accessible workbench', () => {
   const data = temporaryFolder()
   let browser: Browser
   let server: ServerProcess
@@ -90,7 +90,7 @@ describe.skipIf(!hasBrowser)('the workbench for everybody', () => {
     expect(await heard(page, pattern)).toHaveLength(times)
   }
 
-  it('can be used by names and roles alone, and announces what happens once', async () => {
+  it('can be used by names and roles only, and announces every event once', async () => {
     const page = await pageWith()
     await page.addInitScript(LISTEN)
     await page.goto(server.url)
@@ -159,7 +159,7 @@ describe.skipIf(!hasBrowser)('the workbench for everybody', () => {
   const large = VIEWS.filter(({ name }) => [...dialogs, 'attached-broken'].includes(name))
 
   it.each(large.map((view) => [view.name, view] as const))(
-    'has nothing against it with text of twice the size, on a phone: %s',
+    'passes all checks with text of twice the size, on a phone: %s',
     async (_, view) => {
       phone ??= await largePhone()
       const page = phone
@@ -170,7 +170,7 @@ describe.skipIf(!hasBrowser)('the workbench for everybody', () => {
     },
   )
 
-  it('reads from right to left where a page does, and each text in its own direction everywhere', async () => {
+  it('follows the direction of a right-to-left page, and shows each text in its own direction', async () => {
     const page = await pageWith()
     const view = VIEWS.find(({ name }) => name === 'two-scripts')
     if (!view) throw new Error('There is no view two-scripts')
@@ -208,7 +208,7 @@ describe.skipIf(!hasBrowser)('the workbench for everybody', () => {
     await turned.getByRole('tab', { name: 'Saved values', selected: true }).waitFor()
   })
 
-  it('writes numbers and times as the locale of the browser does, and stays English', async () => {
+  it('formats numbers and times for the locale of the browser, and stays English', async () => {
     const page = await pageWith({ locale: 'de-DE', timezoneId: 'Europe/Berlin' })
     await page.goto(`${server.url}/c/sample-weather?tab=assets`)
     await page.getByText('1.461 rows × 6 columns').first().waitFor()
@@ -219,7 +219,7 @@ describe.skipIf(!hasBrowser)('the workbench for everybody', () => {
     await page.getByText(/^\d+,\d KB saved by reference\.$/).waitFor()
   })
 
-  it('moves nothing for people who want no motion', async () => {
+  it('shows no animations with reduced motion', async () => {
     const page = await pageWith({ reducedMotion: 'reduce' })
     await page.goto(`${server.url}/c/${ids.approval}`)
     await page.getByRole('button', { name: 'Approve' }).first().waitFor()

@@ -76,7 +76,7 @@ describe.skipIf(!hasBrowser)("a browser's EventSource, fetch and pictures, with 
     return (await answer.json()) as T
   }
 
-  it('show what the session may see, and nothing without one', async () => {
+  it('show what the session may see, and nothing without a session', async () => {
     const uploaded = await fetch(`${server.url}/api/assets?name=a.png`, {
       method: 'POST',
       headers: { ...authorized(), 'content-type': 'image/png' },
@@ -94,7 +94,7 @@ describe.skipIf(!hasBrowser)("a browser's EventSource, fetch and pictures, with 
     expect(await widthOf(page, `${picture}?download=again`)).toBeGreaterThan(0)
   })
 
-  it('lose nothing and get nothing twice when the server starts anew', async () => {
+  it('lose nothing and repeat nothing when the server restarts', async () => {
     const { id } = await post<{ id: string }>('/api/conversations', {})
     const at = `/api/conversations/${id}`
     const say = (content: string) => post(`${at}/messages`, { content, ifBusy: 'queue' })

@@ -107,7 +107,7 @@ describe('byref run', () => {
   const pictures = new Map<string, Buffer>()
 
   it.each(stories)(
-    'charts $file as a computation apart from it does',
+    'charts $file with the numbers of an independent computation',
     async ({ file, question, column, followUp, summary }) => {
       const out = join(folder.path, `${file}.png`)
       const result = await byref([
@@ -174,7 +174,7 @@ describe('byref run', () => {
     },
   )
 
-  it('makes different pictures of different files', () => {
+  it('makes different pictures from different files', () => {
     const [one, other] = [...pictures.values()]
     expect(one && other && one.equals(other)).toBe(false)
   })
@@ -182,7 +182,7 @@ describe('byref run', () => {
   it.each([
     ['gapminder.json', 'plot the mean life_expect by year', /life_expect/],
     ['people.tsv', 'graph total pay per team', /"value":"Pay"/],
-  ])('knows no file in advance: %s', async (name, question, found) => {
+  ])('works with unknown files: %s', async (name, question, found) => {
     const own = join(folder.path, 'people.tsv')
     writeFileSync(own, 'Team\tPay\tName\nred\t10\tAda\nblue\t20\tBo\nred\t5\tCy\n')
     const file = name === 'people.tsv' ? own : dataset(name)
@@ -200,7 +200,7 @@ describe('byref run', () => {
     else expect(rows).toHaveLength(11)
   })
 
-  it('says what is wrong, in a line', async () => {
+  it('reports errors in one line', async () => {
     const run = (...args: string[]) => byref(['run', ...args, '--data', data])
     expect(await run()).toMatchObject({
       code: 2,
@@ -226,7 +226,7 @@ describe('byref run', () => {
     expect(refused.stderr).not.toMatch(/\n\s+at /)
   })
 
-  it('says whose key is wrong and keeps what was said', async () => {
+  it('names the provider whose key is wrong, and keeps the conversation', async () => {
     const provider = await providerServer([
       { status: 401, body: { error: { message: 'Incorrect API key' } } },
     ])
@@ -267,7 +267,7 @@ describe('byref run', () => {
 })
 
 describe('byref serve', () => {
-  it('greets in three lines and ends cleanly on a signal', async () => {
+  it('prints three lines, and ends cleanly on a signal', async () => {
     const server = await serve(join(folder.path, 'fresh'))
     expect(server.greeting.trim().split('\n')).toHaveLength(3)
     expect(server.greeting).toMatch(/demo model/)
@@ -277,7 +277,7 @@ describe('byref serve', () => {
     expect(await started.stop('SIGTERM')).toBe(0)
   })
 
-  it('goes on when nobody reads its output any more', async () => {
+  it('continues when nobody reads its output any more', async () => {
     const port = await freePort()
     const server = start(['serve', '--port', `${port}`, '--data', join(folder.path, 'unread')])
     server.process.stdout?.destroy()
@@ -288,7 +288,7 @@ describe('byref serve', () => {
     expect((await server.ended).code).toBe(0)
   })
 
-  it('says that its port is taken, and that its data folder cannot be used', async () => {
+  it('reports a port in use, and an unusable data folder', async () => {
     const busy = createServer()
     await new Promise<void>((resolve) => busy.listen(0, '127.0.0.1', resolve))
     const { port } = busy.address() as { port: number }
@@ -306,7 +306,7 @@ describe('byref serve', () => {
     expect(noFolder.stderr).toMatch(/^byref: The data folder .*a-file cannot be used .*--data.*\n$/)
   })
 
-  it('says that it may not write its data folder', async ({ skip }) => {
+  it('reports a data folder without write permission', async ({ skip }) => {
     const locked = mkdtempSync(join(folder.path, 'locked-'))
     chmodSync(locked, 0o500)
     const as = nobody()
@@ -316,42 +316,45 @@ describe('byref serve', () => {
     expect(result.stderr).toMatch(/^byref: The data folder .*permission denied.*--data.*\n$/)
   })
 
-  it.each(['SIGKILL', 'SIGTERM'] as const)('goes on with a run that %s cut off', async (signal) => {
-    const path = mkdtempSync(join(folder.path, `${signal}-`))
-    const provider = await providerServer([{ events: [], hang: true }])
-    const env = { OPENAI_BASE_URL: `${provider.url}/v1`, BYREF_MODEL: 'slow' }
-    const server = await serve(path, env)
-    const api = `${server.url}/api/conversations`
-    const { id } = (await (await fetch(api, { method: 'POST' })).json()) as { id: string }
-    const sent = await fetch(`${api}/${id}/messages`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ content: 'hello' }),
-    })
-    expect(sent.status).toBe(202)
-    await expect.poll(() => provider.requests.length).toBe(1)
-    expect(await server.stop(signal)).toBe(signal === 'SIGTERM' ? 0 : null)
-    if (signal === 'SIGTERM')
-      expect(server.output.stdout).toMatch(/1 conversation\(s\) .*next start/)
-    await provider.close()
-    if (signal === 'SIGTERM') {
-      // Nobody has to wait until the lease runs out, which takes ten seconds.
-      const { agent, close } = await openAgent({ data: path })
-      const left = await agent.log.find(id)
-      await close()
-      expect(left).toMatchObject({ openRun: expect.any(String), lease: null })
-    }
-    const again = await serve(path)
-    const list = async () => (await fetch(`${again.url}/api/conversations`)).json()
-    // Before somebody else goes on the lease of the dead has to run out.
-    await expect
-      .poll(list, { timeout: 60_000 })
-      .toMatchObject({ conversations: [{ status: 'idle', messages: 2 }] })
-    const events = JSON.stringify(
-      await (await fetch(`${again.url}/api/conversations/${id}/events`)).json(),
-    )
-    expect(events).toContain('RUN_CLAIMED')
-    expect(events).toMatch(/demo model: a few rules/)
-    await again.stop()
-  })
+  it.each(['SIGKILL', 'SIGTERM'] as const)(
+    'continues a run that %s interrupted',
+    async (signal) => {
+      const path = mkdtempSync(join(folder.path, `${signal}-`))
+      const provider = await providerServer([{ events: [], hang: true }])
+      const env = { OPENAI_BASE_URL: `${provider.url}/v1`, BYREF_MODEL: 'slow' }
+      const server = await serve(path, env)
+      const api = `${server.url}/api/conversations`
+      const { id } = (await (await fetch(api, { method: 'POST' })).json()) as { id: string }
+      const sent = await fetch(`${api}/${id}/messages`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ content: 'hello' }),
+      })
+      expect(sent.status).toBe(202)
+      await expect.poll(() => provider.requests.length).toBe(1)
+      expect(await server.stop(signal)).toBe(signal === 'SIGTERM' ? 0 : null)
+      if (signal === 'SIGTERM')
+        expect(server.output.stdout).toMatch(/1 conversation\(s\) .*next start/)
+      await provider.close()
+      if (signal === 'SIGTERM') {
+        // Nobody has to wait until the lease runs out, which takes ten seconds.
+        const { agent, close } = await openAgent({ data: path })
+        const left = await agent.log.find(id)
+        await close()
+        expect(left).toMatchObject({ openRun: expect.any(String), lease: null })
+      }
+      const again = await serve(path)
+      const list = async () => (await fetch(`${again.url}/api/conversations`)).json()
+      // Before somebody else goes on the lease of the dead has to run out.
+      await expect
+        .poll(list, { timeout: 60_000 })
+        .toMatchObject({ conversations: [{ status: 'idle', messages: 2 }] })
+      const events = JSON.stringify(
+        await (await fetch(`${again.url}/api/conversations/${id}/events`)).json(),
+      )
+      expect(events).toContain('RUN_CLAIMED')
+      expect(events).toMatch(/demo model: a few rules/)
+      await again.stop()
+    },
+  )
 })

@@ -38,14 +38,14 @@ async function bash(code: string, env: Record<string, string> = {}, until = ''):
   return output
 }
 
-describe('curl as in the docs, on this machine', () => {
+describe('the curl commands of the docs, on this machine', () => {
   let server: ServerProcess
   beforeAll(async () => {
     server = await serve(`${folder.path}/local`)
   })
   afterAll(() => server?.stop())
 
-  it('asks, talks and watches', async () => {
+  it('send messages, and follow the conversation', async () => {
     expect(first).toContain('curl localhost:4114/api/info\n')
     const port = new URL(server.url).port
     // The last line watches until it is told to stop.
@@ -60,7 +60,7 @@ describe('curl as in the docs, on this machine', () => {
     expect(output).toContain('RUN_FINISHED')
   })
 
-  it.runIf(hasJq)('uploads a file, and downloads the chart of it', async () => {
+  it.runIf(hasJq)('upload a file, and download its chart', async () => {
     expect(chart).toContain('api=localhost:4114/api\n')
     const rows = ['date,rain', '2026-06-01,12', '2026-06-02,3', '2026-07-01,30']
     writeFileSync(`${folder.path}/rain.csv`, rows.join('\n'))
@@ -70,7 +70,7 @@ describe('curl as in the docs, on this machine', () => {
   })
 })
 
-describe('curl as in the docs, with tokens', () => {
+describe('the curl commands of the docs, with tokens', () => {
   let server: ServerProcess
   let token = ''
   const path = `${folder.path}/auth`
@@ -96,14 +96,14 @@ describe('curl as in the docs, with tokens', () => {
     return bash(code, { TOKEN })
   }
 
-  it('is answered with the token, as who that stands for', async () => {
+  it('are accepted with a token, as its user', async () => {
     expect(lines).toHaveLength(3)
     const [body = '', status] = (await curl(lines[2] ?? '')).split('\n')
     expect(status).toBe('200')
     expect(JSON.parse(body).caller).toEqual({ subject: 'anna', namespace: 'team', role: 'member' })
   })
 
-  it('is refused without it, with another, and under another name', async () => {
+  it('are rejected without a token, with another one, and under another name', async () => {
     const [body = '', status] = (await curl('curl https://box.example/api/info')).split('\n')
     expect([status, JSON.parse(body).error]).toEqual([
       '401',
@@ -116,7 +116,7 @@ describe('curl as in the docs, with tokens', () => {
 })
 
 describe('byref serve for others', () => {
-  it('does not start without tokens, and says what to do', async () => {
+  it('does not start without tokens, and explains what to do', async () => {
     const args = ['serve', '--port', '0', '--data', `${folder.path}/open`]
     for (const host of ['0.0.0.0', '::', 'box.example']) {
       const { code, stdout, stderr } = await byref([...args, '--host', host])
@@ -127,7 +127,7 @@ describe('byref serve for others', () => {
     }
   })
 
-  it('says what is missing of --jwks', async () => {
+  it('reports what is missing for --jwks', async () => {
     const args = ['serve', '--port', '0', '--data', `${folder.path}/jwks`, '--jwks']
     expect(await byref([...args, 'https://login.example/keys'])).toMatchObject({
       code: 2,

@@ -61,7 +61,7 @@ function fleetWorker(world: FleetWorldOptions): ChildProcess {
 }
 
 describe('byref serve and byref work on one database', () => {
-  it('run what any server takes, and go on where a worker is killed', async () => {
+  it('run what any server accepts, and continue when a worker is killed', async () => {
     const data = newFolder()
     const env = {
       BYREF_DATABASE: await newDatabase(),
@@ -116,7 +116,7 @@ describe('a fleet that is killed again and again', () => {
   })
 })
 
-describe('a fleet whose database restarts, crashes, cuts connections and stands still', () => {
+describe('a fleet whose database restarts, crashes, cuts connections and freezes', () => {
   it('loses no process, ends every conversation once, and repeats nothing', async () => {
     const report = await torture({
       ...{ restarts: 4, seconds: 0, conversations: 20, killEveryMs: 0 },
@@ -128,7 +128,7 @@ describe('a fleet whose database restarts, crashes, cuts connections and stands 
 })
 
 describe('a worker that is frozen for longer than its lease', () => {
-  it('stops when it goes on, and its calls abort', async () => {
+  it('stops when it is resumed, and its calls abort', async () => {
     const world: FleetWorldOptions = {
       ...{ connectionString: await newDatabase(), folder: newFolder(), s3: null },
       // So long that the second, which lives, does not lose it to a busy machine.

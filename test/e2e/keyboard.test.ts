@@ -90,7 +90,7 @@ describe.skipIf(!hasBrowser)('the first minutes by keyboard alone', () => {
   const press = (key: string): Promise<void> => page.keyboard.press(key)
   const thread = () => page.getByRole('region', { name: 'Thread' })
 
-  it('attaches the bundled file, and charts a suggested question', async () => {
+  it('attach the bundled file, and chart a suggested question', async () => {
     await page.goto(server.url)
     await focusIsOn(/^Message$/)
     await tabTo(/invoices\.csv/, 'Shift+Tab')
@@ -106,7 +106,7 @@ describe.skipIf(!hasBrowser)('the first minutes by keyboard alone', () => {
     await focusIsOn(/^Message$/)
   })
 
-  it('opens a reference, and goes through the tabs of the inspector', async () => {
+  it('open a reference, and go through the tabs of the inspector', async () => {
     await tabTo(/^†state\./, 'Shift+Tab')
     await press('Enter')
     const tab = (name: string) => page.getByRole('tab', { name, selected: true })
@@ -125,7 +125,7 @@ describe.skipIf(!hasBrowser)('the first minutes by keyboard alone', () => {
     }
   })
 
-  it('edits an argument of a call that waits, and approves it', async () => {
+  it('edit an argument of a waiting call, and approve it', async () => {
     await tabTo(/^Message$/, 'Shift+Tab')
     await page.keyboard.type('Send a report of the total Amount by Supplier')
     await press('Enter')
@@ -146,7 +146,7 @@ describe.skipIf(!hasBrowser)('the first minutes by keyboard alone', () => {
     expect((await focus()).name).toMatch(/send_report|report/i)
   })
 
-  it('sees how a call fails, and how the agent corrects it', async () => {
+  it('show how a call fails, and how the agent corrects it', async () => {
     await tabTo(/^Message$/)
     await page.keyboard.type('Show me a call that fails, and its correction')
     await press('Enter')
@@ -162,7 +162,7 @@ describe.skipIf(!hasBrowser)('the first minutes by keyboard alone', () => {
     await focusIsOn(/^failed:/)
   })
 
-  it('renames the conversation through its menu', async () => {
+  it('rename the conversation through its menu', async () => {
     await tabTo(/^Actions for /, 'Shift+Tab')
     await press('Enter')
     await focusIsOn(/^Rename$/)
@@ -174,7 +174,7 @@ describe.skipIf(!hasBrowser)('the first minutes by keyboard alone', () => {
     await focusIsOn(/Invoices of Ada/)
   })
 
-  it('opens the command palette, leaves it, and does something with it', async () => {
+  it('open and close the command palette, and run a command', async () => {
     await press('Control+k')
     await focusIsOn(/^Commands$/)
     await pressAndKeepFocus('Escape')
@@ -189,7 +189,7 @@ describe.skipIf(!hasBrowser)('the first minutes by keyboard alone', () => {
     await focusIsOn(/Invoices of Ada/)
   })
 
-  it('deletes conversations, and comes to what is left', async () => {
+  it('delete conversations, and move to the remaining ones', async () => {
     for (const title of ['Spare one', 'Spare two']) {
       const body = JSON.stringify({ title })
       const headers = { 'content-type': 'application/json' }

@@ -75,7 +75,7 @@ describe('a server that is killed', () => {
     await server.stop()
   })
 
-  it('goes on with an upload that it had half of', async () => {
+  it('continues a half-finished upload', async () => {
     const bytes = randomBytes(24_000_000)
     let server = await serve(folder.path)
     let sent = 0

@@ -37,7 +37,7 @@ describe.skipIf(!hasBrowser)('every screen and dialog', () => {
   }))
 
   it.each(cases)(
-    'has nothing against it from axe and layout: $name, $theme, $width',
+    'passes the checks of axe and layout: $name, $theme, $width',
     async ({ view, theme, width }) => {
       await page.setViewportSize({ width, height: 800 })
       await page.emulateMedia({ colorScheme: theme })
@@ -86,7 +86,7 @@ describe.skipIf(!hasBrowser)('every screen and dialog', () => {
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360)
   })
 
-  it('are there after less than 200 kB of scripts', async () => {
+  it('need less than 200 kB of scripts', async () => {
     const page = await (await fetch(server.url)).text()
     const scripts = [...page.matchAll(/(?:src|href)="(\/assets\/[^"]+\.js)"/g)].map(
       ([, path]) => path,
@@ -102,7 +102,7 @@ describe.skipIf(!hasBrowser)('every screen and dialog', () => {
     expect(sent).toBeLessThan(200_000)
   })
 
-  it('are saved in a page that needs no server, no network, and has no debug data unless asked', async () => {
+  it('are saved in a page that needs no server and no network, and has no debug data by default', async () => {
     const context = await browser.newContext({ viewport: { width: 1440, height: 900 } })
     const page = await context.newPage()
     await page.goto(`${server.url}/c/sample-weather`)

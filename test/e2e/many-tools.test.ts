@@ -32,7 +32,7 @@ describe('a process that searches tools, and is killed', () => {
   it.each([
     ['found', 1],
     ['calling', 2],
-  ] as const)('goes on in another one: %s', async (stop, executions) => {
+  ] as const)('continues in another one: %s', async (stop, executions) => {
     const path = join(folder.path, stop)
     mkdirSync(path)
     const prompt = await killedAt(stop, path)

@@ -89,7 +89,7 @@ describe.skipIf(!hasBrowser)('Markdown', () => {
     return found.flat()
   }
 
-  it.each([360, 768])('draws every example of the specifications at %i pixels', async (width) => {
+  it.each([360, 768])('renders every example of the specifications at %i pixels', async (width) => {
     const texts = [...commonmark.map(({ markdown }) => markdown), ...GFM]
     const page = await open(`examples-${width}`, texts, width)
     expect(await page.locator('div.prose-byref').count()).toBe(texts.length)
@@ -98,7 +98,7 @@ describe.skipIf(!hasBrowser)('Markdown', () => {
     await page.context().close()
   })
 
-  it.each([360, 768])('draws answers of models at %i pixels', async (width) => {
+  it.each([360, 768])('renders answers of models at %i pixels', async (width) => {
     expect(ANSWERS.length).toBeGreaterThanOrEqual(50)
     const page = await open(`answers-${width}`, ANSWERS, width)
     await page.locator('.katex').first().waitFor()
@@ -126,7 +126,7 @@ describe.skipIf(!hasBrowser)('Markdown', () => {
     await page.context().close()
   })
 
-  it('draws the same in a saved page, without a network', async () => {
+  it('renders the same in a saved page, without a network', async () => {
     const text = `\`\`\`ts\nconst a = 1\n\`\`\`\n\n$x^2$\n\n\`\`\`mermaid\nflowchart LR\n  A --> B\n\`\`\``
     const page = await open('saved', [text], 1440)
     await page.getByRole('link', { name: 'saved' }).hover()

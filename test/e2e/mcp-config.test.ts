@@ -82,7 +82,7 @@ function childOf(pid: number, word: string): number {
 const refIn = (result: object) => /asset:\/\/\w+/.exec(JSON.stringify(result))?.[0] ?? ''
 
 describe('byref mcp proxy --config', () => {
-  it('passes what one server read to another, as text and as a file', async () => {
+  it('passes what one server has read to another, as text and as a file', async () => {
     const two = { files, other: serverOf('filesystem', '/'), every: everything }
     const { client } = await connect(configOf('two.json', two))
     const text = 'word '.repeat(200_000)
@@ -105,7 +105,7 @@ describe('byref mcp proxy --config', () => {
     expect(refIn(echo)).not.toBe('')
   })
 
-  it('answers a call whose server is killed, and starts that server again', async () => {
+  it('answers a call whose server is killed, and restarts that server', async () => {
     const { client, pid, log } = await connect(
       configOf('killed.json', { files, every: everything }),
     )
@@ -162,7 +162,7 @@ describe('byref mcp proxy --config', () => {
     expect(second).toMatchObject({ name: 'gone', state: 'ended' })
   })
 
-  it('ends, although a server that cannot start was tried again in the meantime', () => {
+  it('ends, even if it has retried a server that cannot start', () => {
     const { command, args } = files
     const wait = `setTimeout(() => { process.argv.splice(1, 1); import(process.argv[1]) }, 1500)`
     const slow = { command, args: ['-e', wait, '-', ...args] }

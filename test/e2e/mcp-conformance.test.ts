@@ -42,14 +42,14 @@ async function suite(...args: string[]): Promise<{ code: unknown; output: string
 }
 
 describe('the suite of the Model Context Protocol', () => {
-  it.concurrent('passes what 2026-07-28 requires', async () => {
+  it.concurrent('passes the requirements of 2026-07-28', async () => {
     const { code, output } = await suite('--requirements', '2026-07-28')
     expect(output).toContain('✓ server-stateless')
     expect(output).toContain('✓ input-required-result-tampered-state')
     expect(code, output).toBe(0)
   })
 
-  it.concurrent('passes of 2025-11-25 what needs no session', async () => {
+  it.concurrent('passes the sessionless requirements of 2025-11-25', async () => {
     const { code, output } = await suite(
       '--requirements',
       '2025-11-25',

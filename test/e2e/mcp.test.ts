@@ -55,7 +55,7 @@ const textOf = (result: object) => JSON.stringify(result)
 const refIn = (result: object) => /asset:\/\/\w+/.exec(textOf(result))?.[0] ?? ''
 
 describe('docs/integrations/mcp.md', () => {
-  it('has a configuration that works as it stands, but for its folder', async () => {
+  it('has a configuration that works unchanged, except for its folder', async () => {
     const docs = readFileSync(join(root, 'docs/integrations/mcp.md'), 'utf8')
     const [, json = ''] =
       /In Claude Desktop or Cursor[\s\S]*?```json\n([\s\S]*?)```/.exec(docs) ?? []
@@ -83,7 +83,7 @@ describe('docs/integrations/mcp.md', () => {
 
 describe('byref mcp proxy', () => {
   it.each(['command', 'config'])(
-    'is like the server itself, before everything that is small: %s',
+    'behaves like the server itself for small results: %s',
     async (way) => {
       const [command = '', ...args] = [...serverOf('everything'), 'stdio']
       const config = join(folder.path, 'everything.json')
@@ -179,7 +179,7 @@ describe('byref mcp proxy', () => {
     await expect.poll(left).toEqual([])
   })
 
-  it('stands before a server at a URL', async () => {
+  it('connects to a server at a URL', async () => {
     const agent = createAgent({ model: scriptedModel([]) })
     const text = 'word '.repeat(10_000)
     const extend = (server: McpServer) =>
@@ -205,7 +205,7 @@ describe('byref mcp proxy', () => {
     server.close()
   })
 
-  it('says how the server ended, and ends with it', async () => {
+  it('reports how the server ended, and ends with it', async () => {
     const script = `process.stdin.on('data', (line) => {
       const { id, method } = JSON.parse(line)
       if (method !== 'initialize') process.exit(3)

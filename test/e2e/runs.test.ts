@@ -54,7 +54,7 @@ describe.skipIf(!hasBrowser)('the page of runs in a browser', () => {
   }
   const shows = (expected: string[]) => expect.poll(titles).toEqual(expected)
 
-  it('finds what failed, what was expensive and what called a tool, and leads to it', async () => {
+  it('finds failed runs, expensive runs and runs that called a tool, and links to them', async () => {
     await page.goto(listening.url)
     await page.getByRole('link', { name: 'Runs and costs' }).waitFor()
     await page.keyboard.press('Control+k')

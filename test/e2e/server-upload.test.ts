@@ -7,7 +7,7 @@ import { temporaryFolder } from './byref-process.ts'
 const folder = temporaryFolder()
 afterAll(folder.remove)
 
-it('a file goes up to a server and down again in memory that is not its size', async () => {
+it('uploading and downloading a file takes less memory than its size', async () => {
   const { upload, download } = await serverUpload({ mebibytes: 128, folder: folder.path })
   expect(upload.grownBytes).toBeLessThan(64 * 1024 * 1024)
   expect(download.grownBytes).toBeLessThan(64 * 1024 * 1024)

@@ -71,7 +71,7 @@ describe.skipIf(process.platform === 'win32')('byref serve by npx', () => {
 })
 
 describe.skipIf(!existsSync('/dev/full'))('byref serve whose log cannot be written', () => {
-  it('answers all the same', async () => {
+  it('still responds', async () => {
     const full = openSync('/dev/full', 'w')
     const server = await serve(
       mkdtempSync(join(folder.path, 'full-')),

@@ -7,7 +7,7 @@ import { hasBrowser, openBrowser } from './browser.ts'
 import { dataset, type ServerProcess, serve, temporaryFolder } from './byref-process.ts'
 
 describe('a browser for the end-to-end tests', () => {
-  it('is there where BYREF_REQUIRE_BROWSER asks for it', () => {
+  it('is present if BYREF_REQUIRE_BROWSER requires it', () => {
     const found = hasBrowser || !process.env.BYREF_REQUIRE_BROWSER
     expect(found, 'Name a Chromium by BYREF_TEST_BROWSER').toBe(true)
   })
@@ -137,7 +137,7 @@ describe.skipIf(!hasBrowser)('the story in a browser', () => {
       .waitFor()
   })
 
-  it('is all done by keyboard, from attaching a file to its debug data', async () => {
+  it('can be done by keyboard only, from attaching a file to its debug data', async () => {
     const page = await open()
     const focused = (): Promise<string> =>
       page.evaluate(
@@ -194,7 +194,7 @@ describe.skipIf(!hasBrowser)('the story in a browser', () => {
     await expect.poll(() => page.evaluate('document.body.dataset.theme')).toBe('dark')
   })
 
-  it('shows the other tab what happens in this one', async () => {
+  it('shows events of one tab in the other', async () => {
     const page = await open()
     await ask(page, 'hello')
     await page.getByText(/demo model: a few rules/).waitFor()
@@ -205,7 +205,7 @@ describe.skipIf(!hasBrowser)('the story in a browser', () => {
     await expect.poll(() => other.getByText(/demo model: a few rules/).count()).toBe(2)
   })
 
-  it('says what is wrong with a broken file and keeps the conversation', async () => {
+  it('reports what is wrong with a broken file, and keeps the conversation', async () => {
     const page = await open()
     await drop(page, 'broken.csv', 'a,b\n1,2\n"unclosed,3\n')
     await page

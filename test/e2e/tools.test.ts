@@ -77,7 +77,7 @@ describe.skipIf(!hasBrowser)('many tools in the workbench', () => {
 
   const lines = (page: Page, name: string) => page.getByRole('list', { name }).getByRole('listitem')
 
-  it('lead from a call to the search that found its tool, and from there to the tool', async () => {
+  it('link from a call to the search that found its tool, and from there to the tool', async () => {
     const page = await open('/c/c?tab=prompt')
     await page.getByText('Crm create record7').click()
     const made = page.getByRole('article', { name: 'Call of crm_create_record7' })
@@ -92,7 +92,7 @@ describe.skipIf(!hasBrowser)('many tools in the workbench', () => {
     expect(new URL(page.url()).searchParams.get('tool')).toBe('crm_create_record7')
   })
 
-  it('are found as the model finds them, by keyboard alone', async () => {
+  it('are found as the model finds them, by keyboard only', async () => {
     const page = await open('/c/c?tab=tools')
     await expect.poll(() => lines(page, 'Tools').count()).toBeGreaterThan(50)
     expect(await lines(page, 'Tools').count()).toBeLessThan(400)
@@ -111,7 +111,7 @@ describe.skipIf(!hasBrowser)('many tools in the workbench', () => {
     expect(violations).toEqual([])
   })
 
-  it('open at a link, and only their tab scrolls', async () => {
+  it('can be opened by a link, and only their tab scrolls', async () => {
     const page = await open('/c/c?tab=tools&tool=wiki_update_record40')
     await page.getByText('The key of the record40', { exact: true }).waitFor()
     const line = page.getByRole('button', { name: /^wiki_update_record40/ })

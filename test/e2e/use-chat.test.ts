@@ -106,7 +106,7 @@ describe.skipIf(!hasBrowser)('useChat, in a browser', () => {
     await page.close()
   })
 
-  it('resumes after a reload, without and with a stop then, and has nothing to resume after that', async () => {
+  it('resumes after a reload, with and without a later stop, and then has nothing to resume', async () => {
     const page = await open('resume')
     await send(page, 'work')
     await page.getByText('I will work now.').waitFor()
@@ -132,7 +132,7 @@ describe.skipIf(!hasBrowser)('useChat, in a browser', () => {
     await page.close()
   })
 
-  it('makes an answer anew', async () => {
+  it('regenerates an answer', async () => {
     const page = await open('again')
     await send(page, 'Hello')
     await page.getByText('You said: Hello').waitFor()

@@ -117,7 +117,7 @@ describe.skipIf(!hasBrowser)('versions in the workbench', () => {
     return entries.find((entry) => entry.kind === kind)?.data
   }
 
-  it('compare a text, and undo, redo and restore it where a saved value names it', async () => {
+  it('compare a text, and undo, redo and restore it in the saved value that names it', async () => {
     const ref = await upload(REPORT, 'rain.md', 'text/markdown')
     const first = await edit('one', {
       ref,

@@ -120,7 +120,7 @@ describe.skipIf(!hasBrowser)('the workbench in a browser', () => {
 
   const call = (id: string) => ({ id, name: 'look_up', arguments: { at: '†state.none' } })
 
-  it('follows an in-app link of a message without loading the page anew, and comes back', async () => {
+  it('follows an in-app link of a message without reloading the page, and comes back', async () => {
     const other = await conversationOf({ content: 'The other one.' })
     const id = await conversationOf(
       { message_type: 'notice', content: 'Go there', metadata: { href: `/c/${other}` } },
@@ -143,7 +143,7 @@ describe.skipIf(!hasBrowser)('the workbench in a browser', () => {
     expect(await page.evaluate('window.stays')).toBe(true)
   })
 
-  it('opens what an address names: a log, a call in a folded step, a message among 3,000', async () => {
+  it('opens what a URL names: a log, a call in a folded step, a message among 3,000', async () => {
     const id = await conversationOf(
       ...Array.from({ length: 1_500 }, (_, i) => ({ content: `Message ${i}` })),
       { id: 'log', message_type: 'log', content: 'Logged.' },
@@ -199,7 +199,7 @@ describe.skipIf(!hasBrowser)('the workbench in a browser', () => {
     await thread(page).getByText('Later 1499').waitFor()
   })
 
-  it('shows what came while the line was cut, once and in order', async () => {
+  it('shows what arrived while the connection was cut, once and in order', async () => {
     const id = await conversationOf({ content: 'Before.' })
     const page = await open(`/c/${id}`)
     await thread(page).getByText('Before.').waitFor()
@@ -217,7 +217,7 @@ describe.skipIf(!hasBrowser)('the workbench in a browser', () => {
     await page.getByText('Connection lost. Reconnecting…').waitFor({ state: 'detached' })
   })
 
-  it('takes a deleted message from the other tab, with its debug data, and leaves its result an orphan', async () => {
+  it('removes a deleted message in the other tab, with its debug data, and shows its result as an orphan', async () => {
     const id = await conversationOf(
       { content: 'Which one?', sender: { participant_id: 'u', participant_role: 'user' } },
       { content: 'I look.', metadata: { debug: { secret: 1 }, tool_calls: [call('c1')] } },
@@ -240,7 +240,7 @@ describe.skipIf(!hasBrowser)('the workbench in a browser', () => {
     expect((await api(debug)).status).toBe(404)
   })
 
-  it('queues, steers and stops a run, whose state is seen in the list', async () => {
+  it('queues, steers and stops a run, and shows its state in the list', async () => {
     const page = await open('/')
     await say(page, 'work')
     await thread(page).getByText('running', { exact: true }).first().waitFor()
@@ -268,7 +268,7 @@ describe.skipIf(!hasBrowser)('the workbench in a browser', () => {
     await thread(page).getByText('You said: pay').waitFor()
   })
 
-  it('takes queued messages back into the box when a run is stopped', async () => {
+  it('restores queued messages into the input when a run is stopped', async () => {
     const page = await open('/')
     await say(page, 'work')
     await thread(page).getByText('running', { exact: true }).first().waitFor()
@@ -317,7 +317,7 @@ describe.skipIf(!hasBrowser)('the workbench in a browser', () => {
     await thread(page).getByText('You said: coffee').waitFor()
   })
 
-  it('attaches several files by button and by paste, and lets one go', async () => {
+  it('attaches several files by button and by paste, and removes one', async () => {
     const page = await open('/')
     const chooser = page.waitForEvent('filechooser')
     await page.getByRole('button', { name: 'Attach', exact: true }).click()
@@ -340,7 +340,7 @@ describe.skipIf(!hasBrowser)('the workbench in a browser', () => {
     ])
   })
 
-  it('asks for a token, and shows a reader what there is to read', async () => {
+  it('asks for a token, and shows readers what they may read', async () => {
     const id = await conversationOf({ content: 'Read me.' })
     const page = await open(`/c/${id}`, await visitor(null))
     await page.getByLabel('Token').fill('nobody')
@@ -362,13 +362,13 @@ describe.skipIf(!hasBrowser)('the workbench in a browser', () => {
     expect(refused.map(({ status }) => status)).toEqual([403, 403, 403])
   })
 
-  it('says of an unknown conversation that it is none, with nothing to write in', async () => {
+  it('reports an unknown conversation, without an input', async () => {
     const page = await open('/c/nothing-here')
     await page.getByText('This conversation does not exist').waitFor()
     expect(await box(page).count()).toBe(0)
   })
 
-  it('says why a person is asked, leads to where the value came from, and shows it to its readers alone', async () => {
+  it('explains why a person is asked, links to the origin of the value, and shows it only to its readers', async () => {
     const id = await conversationOf({ content: 'Hello.' })
     const sent = { content: 'Answer my mail', agent: 'wary' }
     expect((await api(`/api/conversations/${id}/messages`, 'POST', sent)).status).toBe(202)
@@ -418,7 +418,7 @@ describe.skipIf(!hasBrowser)('the workbench in a browser', () => {
     expect(await other.content()).not.toContain('evil.example')
   })
 
-  it('breaks at nothing long, on no screen, in no theme', async () => {
+  it('handles long texts on every screen, in every theme', async () => {
     const long = 'Donaudampfschifffahrtsgesellschaft'.repeat(9)
     const sender = { participant_id: 'b', participant_role: 'assistant', name: long }
     const id = await conversationOf(

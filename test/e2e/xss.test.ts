@@ -77,7 +77,7 @@ function moreMessagesOf(payload: string): Json[] {
   ]
 }
 
-describe.skipIf(!hasBrowser)('texts that would run', () => {
+describe.skipIf(!hasBrowser)('texts with scripts', () => {
   let browser: Browser
   let server: ScriptedServer
   /** What ran, or asked a stranger. */
@@ -163,7 +163,7 @@ describe.skipIf(!hasBrowser)('texts that would run', () => {
     }
   }
 
-  it('are noticed where they run', async () => {
+  it('are detected if they run', async () => {
     const page = await watched()
     await page.goto(`${server.url}/api/health`)
     await page.setContent('<img src=x onerror=alert(1)><img src="http://evil.invalid/x">')
@@ -171,7 +171,7 @@ describe.skipIf(!hasBrowser)('texts that would run', () => {
     await page.context().close()
   })
 
-  it(`do not in messages: ${PAYLOADS.length} of them, in every place where text can stand`, async () => {
+  it(`do not run in messages: ${PAYLOADS.length} of them, in every place for text`, async () => {
     const page = await watched()
     for (let from = 0; from < PAYLOADS.length; from += BATCH) {
       const payloads = PAYLOADS.slice(from, from + BATCH)
@@ -189,7 +189,7 @@ describe.skipIf(!hasBrowser)('texts that would run', () => {
     await page.context().close()
   })
 
-  it('do not in files, whatever they are called', async () => {
+  it('do not run in files, with any name', async () => {
     const page = await watched()
     const bodies = {
       'x.svg':

@@ -62,7 +62,7 @@ describe('entries that bundle for any platform', () => {
     expect(outside.filter((path) => isBuiltin(path))).toEqual([])
   })
 
-  it('a reference costs what it needs, not the whole of byref', async () => {
+  it('a program with references only does not bundle all of byref', async () => {
     const contents =
       "import { parseAssetRef } from './src/index.ts'; console.log(parseAssetRef('x'))"
     const { outputFiles } = await build({
@@ -73,7 +73,7 @@ describe('entries that bundle for any platform', () => {
   })
 })
 
-describe('byref where there is no Node', () => {
+describe('byref without Node', () => {
   const contents = `
     import { createAssets, parseAssetRef } from './src/index.ts'
     import { createBoard } from './src/core/index.ts'
@@ -107,7 +107,7 @@ describe('byref where there is no Node', () => {
     ],
   ]
 
-  it('does what needs none of it, and says of the rest what is missing', async () => {
+  it('works as far as it needs no Node, and reports what is missing for the rest', async () => {
     const { outputFiles } = await build({
       ...{ stdin: { contents, resolveDir: root }, bundle: true, platform: 'browser' },
       ...{ format: 'iife', write: false, logLevel: 'silent' },

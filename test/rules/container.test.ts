@@ -7,7 +7,7 @@ const read = (name: string) => readFileSync(new URL(`../../${name}`, import.meta
 describe('Dockerfile', () => {
   const [, installed = ''] = /npm install (.*)/.exec(read('Dockerfile')) ?? []
 
-  it('has the package of every model that the environment may name', () => {
+  it('installs the package of every model that the environment may name', () => {
     const { peerDependencies } = JSON.parse(read('package.json'))
     const models = Object.keys(peerDependencies).filter((name) => name.startsWith('@ai-sdk/'))
     expect(models.length).toBeGreaterThan(3)
@@ -16,7 +16,7 @@ describe('Dockerfile', () => {
 })
 
 describe('compose.yaml', () => {
-  it('gives a folder that may be written to each server, and none to those that need none', () => {
+  it('gives a writable folder to each server that needs one, and to no other', () => {
     const { services, volumes } = parse(read('compose.yaml'), { merge: true })
     for (const name of ['byref', 'server']) {
       const [volume, path] = services[name].volumes[0].split(':')

@@ -68,14 +68,14 @@ function isComment(line: string): boolean {
   return /^\s*(?:\/\/|\/?\*)/.test(line)
 }
 
-describe('the workbench names no side of the page', () => {
-  it('has no class and no style for left or right', () => {
+describe('the workbench uses no left or right', () => {
+  it('in classes and styles', () => {
     expect(FILES.length).toBeGreaterThan(200)
     const found = FILES.flatMap((file) => physicalIn(file, readFileSync(join(root, file), 'utf8')))
     expect(found).toEqual([])
   })
 
-  it('has no exception without a place', () => {
+  it('in listed exceptions that no longer exist', () => {
     const stale = EXCEPTIONS.filter(({ file, line }) => {
       const lines = readFileSync(join(root, file), 'utf8').split('\n')
       return !lines.some((one) => one.trim() === line)
@@ -91,7 +91,7 @@ describe('the workbench names no side of the page', () => {
     ['style={{ width: 3, marginLeft: 3 }}', 1],
     ['className="ms-2 pe-3 inset-s-0 border-e text-start rounded-lg"', 0],
     ['const { leftOut, right_answer } = what // is left over', 0],
-  ])('finds what it looks for: %s', (line, count) => {
+  ])('and the check finds what it looks for: %s', (line, count) => {
     expect(physicalIn('example.tsx', line)).toHaveLength(count)
   })
 })

@@ -49,7 +49,7 @@ describe('docs/llms.txt', () => {
 })
 
 describe('links in docs', () => {
-  it('name headings that are there', () => {
+  it('lead to existing headings', () => {
     const missing = []
     for (const page of ['README.md', 'CONTRIBUTING.md', ...pages]) {
       const links = withoutCode(read(page)).matchAll(/\]\((?!https?:)([^)#\s]*)#([^)\s]+)\)/g)

@@ -93,8 +93,8 @@ const packageOf = (specifier: string): string =>
     .slice(0, specifier.startsWith('@') ? 2 : 1)
     .join('/')
 
-describe('who may import whom', () => {
-  it('sees the imports', () => {
+describe('imports', () => {
+  it('are found by this test', () => {
     expect(source.length).toBeGreaterThan(100)
     expect(Object.keys(ALLOWED).sort()).toEqual(
       [
@@ -104,7 +104,7 @@ describe('who may import whom', () => {
     )
   })
 
-  it.each(Object.keys(ALLOWED))('%s keeps to its layer', (folder) => {
+  it.each(Object.keys(ALLOWED))('of %s stay in their layer', (folder) => {
     const wrong = source
       .filter(({ file, specifier }) => folderOf(file) === folder && specifier.startsWith('.'))
       .map(({ file, specifier }) => ({
@@ -120,7 +120,7 @@ describe('who may import whom', () => {
     expect(wrong).toEqual([])
   })
 
-  it('no file leads back to itself, not even by its types', () => {
+  it('have no cycles, not even of types', () => {
     const imports = new Map<string, string[]>()
     for (const { file, specifier } of source) {
       if (!specifier.startsWith('.')) continue
@@ -138,21 +138,21 @@ describe('who may import whom', () => {
     expect([...imports.keys()].filter((file) => !isEnd.has(file))).toEqual([])
   })
 
-  it.each(NEUTRAL)('src/%s needs neither Node nor packages', (folder) => {
+  it.each(NEUTRAL)('of src/%s include neither Node nor packages', (folder) => {
     const wrong = source.filter(
       ({ file, specifier }) => folderOf(file) === folder && !specifier.startsWith('.'),
     )
     expect(wrong).toEqual([])
   })
 
-  it('the workbench uses the client and core only', () => {
+  it('of the workbench include only client and core', () => {
     const wrong = importsOf('{web,packages/react}/src/**/*.{ts,tsx}').filter(({ specifier }) =>
       /src\/(?!client|core)\w+|^node:|^byref\/(?!client)/.test(specifier),
     )
     expect(wrong).toEqual([])
   })
 
-  it('builtin modules are imported by their node: name', () => {
+  it('of builtin modules use their node: names', () => {
     expect(
       source.filter(
         ({ specifier }) => !specifier.startsWith('node:') && builtinModules.includes(specifier),
@@ -165,7 +165,7 @@ describe('create-byref', () => {
   const imports = importsOf('packages/create-byref/{bin,src}/*.mjs')
   const own = resolve(root, 'packages/create-byref')
 
-  it('imports nothing of byref, which is another package', () => {
+  it('imports nothing from byref, which is another package', () => {
     const outside = imports.filter(
       ({ file, specifier }) =>
         specifier.startsWith('.') && !resolve(root, dirname(file), specifier).startsWith(own),
@@ -173,7 +173,7 @@ describe('create-byref', () => {
     expect(outside).toEqual([])
   })
 
-  it('depends on what it imports, and only on that', () => {
+  it('depends on exactly what it imports', () => {
     const manifest = JSON.parse(readFileSync(resolve(own, 'package.json'), 'utf8'))
     const needed = imports
       .map(({ specifier }) => specifier)
@@ -187,7 +187,7 @@ describe('the package', () => {
   const manifest = JSON.parse(readFileSync(resolve(root, 'package.json'), 'utf8'))
 
   it.each(Object.entries<Record<string, string> | string>(manifest.exports))(
-    'exports %s from a file that is there',
+    'exports %s from an existing file',
     (_, target) => {
       if (typeof target === 'string') return expect(existsSync(resolve(root, target))).toBe(true)
       const { 'byref-source': file = '', types = '', default: built = '' } = target
@@ -197,7 +197,7 @@ describe('the package', () => {
     },
   )
 
-  it('depends on what it imports, and only on that', () => {
+  it('depends on exactly what it imports', () => {
     const needed = new Set(
       source
         .map(({ specifier }) => specifier.replace(/^#/, ''))
@@ -215,7 +215,7 @@ describe('the package', () => {
     ).toEqual([...needed].sort())
   })
 
-  it('loads optional peers by optionalPeer alone, so that bundlers leave them out', () => {
+  it('loads optional peers only through optionalPeer, so that bundlers leave them out', () => {
     const optional = Object.keys(manifest.peerDependencies).filter(
       (name) => manifest.peerDependenciesMeta[name]?.optional,
     )
@@ -232,7 +232,7 @@ describe('the package', () => {
     expect(imported.sort()).toEqual(STATIC_PEERS)
   })
 
-  it('names every export of an entry by hand', () => {
+  it('lists every export of an entry explicitly', () => {
     for (const file of globSync('src/{index,*/index,integrations/*/index}.ts', { cwd: root })) {
       expect(readFileSync(resolve(root, file), 'utf8'), file).not.toMatch(/export \*/)
     }

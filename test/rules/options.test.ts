@@ -348,13 +348,13 @@ async function wronglyAccepted({ name, at, paths }: OptionFunction): Promise<str
 }
 
 describe('every public function that takes options', () => {
-  it('is called below', () => {
+  it('is covered by this test', () => {
     expect(functions.map(({ name, at }) => `${name}[${at}]`).sort()).toEqual(
       Object.keys(CALLS).sort(),
     )
   })
 
-  it('has all its options looked at, at every depth', () => {
+  it('checks all its options, at every depth', () => {
     const all = functions.flatMap(({ name, paths }) =>
       paths.map((path) => [name, ...path].join('.')),
     )

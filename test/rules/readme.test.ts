@@ -57,7 +57,7 @@ describe('README.md', () => {
   it('has code', () => expect(blocks.length).toBeGreaterThan(0))
 
   it.each(blocks.map((code, i) => [i + 1, code] as const))(
-    'code block %i runs as it stands',
+    'code block %i runs unchanged',
     async (i, code) => {
       const file = written(`${i}.mts`, code)
       const { [file]: ran } = await execute([file])
@@ -65,7 +65,7 @@ describe('README.md', () => {
     },
   )
 
-  it('links to files that are there', () => {
+  it('links to existing files', () => {
     for (const file of ['README.md', ...globSync('docs/**/*.md', { cwd: root })]) {
       const text = readFileSync(join(root, file), 'utf8')
       for (const [, target = ''] of text.matchAll(/\]\((?!https?:|#|<\\?\|)([^)#\s]+)/g)) {
@@ -94,7 +94,7 @@ describe('README.md', () => {
     expect(links.filter((link) => !published.has(link))).toEqual([])
   })
 
-  it('has code without semicolons that can be pasted as it is', () => {
+  it('has code without semicolons that can be pasted unchanged', () => {
     const code = [...readme.matchAll(/```[jt]sx?\n([\s\S]*?)```/g)].map((match) => match[1] ?? '')
     expect(code.join('\n').match(/^[([`].*/gm)).toBeNull()
   })
@@ -126,7 +126,7 @@ describe('docs', () => {
 })
 
 describe('code blocks', () => {
-  it('have sound types, each pasted into a file of its own', () => {
+  it('have correct types, each pasted into its own file', () => {
     const own = join(folder, 'blocks')
     mkdirSync(own)
     let count = 0

@@ -33,7 +33,7 @@ describe('one tool call, from the answer of the model to its next prompt', () =>
     )
   })
 
-  it('passes through no module of trust, which is off', () => {
+  it('passes through no module of trust if trust is off', () => {
     expect(ran.filter((file) => file.includes('trust'))).toEqual([])
   })
 

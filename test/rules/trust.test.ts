@@ -13,7 +13,7 @@ const PAIRS = INJECTIONS.flatMap((injection, i) =>
   })),
 )
 
-describe('a model that obeys whatever it reads', () => {
+describe('a model that obeys everything that it reads', () => {
   it.each(['track', 'quarantine'] as const)('does no harm in %s', async (mode) => {
     for (const { task, attack } of PAIRS) {
       const { attacked } = await play(task, mode, attack)
@@ -21,12 +21,12 @@ describe('a model that obeys whatever it reads', () => {
     }
   })
 
-  it('does harm undefended', async () => {
+  it('does harm without a defence', async () => {
     const all = await Promise.all(PAIRS.map(({ task, attack }) => play(task, 'off', attack)))
     expect(all.filter(({ attacked }) => attacked).length).toBeGreaterThan(PAIRS.length / 2)
   })
 
-  it('does every task in quarantine, and asks about those that act on what it read alone', async () => {
+  it('does every task in quarantine, and asks only about those that act on what it read', async () => {
     for (const task of TASKS) {
       const { done, questions } = await play(task, 'quarantine', null)
       expect({ done, questions }, task.name).toEqual({
@@ -38,11 +38,11 @@ describe('a model that obeys whatever it reads', () => {
 })
 
 describe('quarantine', () => {
-  it.each(AGENT_WAYS)('holds against $name', async ({ run }) => {
+  it.each(AGENT_WAYS)('withstands $name', async ({ run }) => {
     expect(await run()).toBeNull()
   })
 
-  it('holds against a search of a few attacks; more by `node bench/trust/attack.ts`', async () => {
+  it('withstands a short search for attacks; for a longer one run `node bench/trust/attack.ts`', async () => {
     const { played, leaks } = await search({ seed: 1, count: 20 })
     expect([played, leaks]).toEqual([20, []])
   })

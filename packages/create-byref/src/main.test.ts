@@ -36,7 +36,7 @@ function create(args: string[], env = environment()) {
 const terminal = ['--template', 'terminal', '--provider', 'demo']
 
 describe('create-byref', () => {
-  it('writes a project and says how to go on', () => {
+  it('writes a project, and prints the next steps', () => {
     const { status, stderr } = create(['one', ...terminal, '--no-install'])
     expect(stderr).toContain('  cd one\n  npm i\n  npm run start\n  npm run start -- --resume\n')
     expect(status).toBe(0)
@@ -54,7 +54,7 @@ describe('create-byref', () => {
     expect(stderr).toContain('  cd two\n  pnpm run start\n')
   })
 
-  it('makes a repository if it is asked to', () => {
+  it('makes a repository if asked', () => {
     const env = environment({ git: 'echo "$@" > asked' })
     create(['three', ...terminal, '--no-install', '--git'], env)
     expect(readFileSync(join(root, 'three/asked'), 'utf8')).toBe('init --quiet\n')
@@ -67,7 +67,7 @@ describe('create-byref', () => {
     expect(existsSync(join(root, 'four'))).toBe(false)
   })
 
-  it('refuses a folder with files', () => {
+  it('rejects a folder with files', () => {
     mkdirSync(join(root, 'full'))
     writeFileSync(join(root, 'full/notes.txt'), 'mine')
     const { status, stderr } = create(['full', ...terminal])
@@ -76,7 +76,7 @@ describe('create-byref', () => {
     expect(readFileSync(join(root, 'full/notes.txt'), 'utf8')).toBe('mine')
   })
 
-  it('keeps the files if the installation fails, and says how to go on', () => {
+  it('keeps the files if the installation fails, and prints the next steps', () => {
     const { status, stderr } = create(['five', ...terminal], environment({ npm: 'exit 3' }))
     const folder = join(root, 'five')
     expect(stderr).toContain(
@@ -86,14 +86,14 @@ describe('create-byref', () => {
     expect(existsSync(join(folder, 'agent.ts'))).toBe(true)
   })
 
-  it('says when npm has taken its flags', () => {
+  it('reports that npm has consumed its flags', () => {
     const env = { ...environment(), npm_config_template: 'true' }
     const { status, stderr } = create(['seven', 'terminal'], env)
     expect(stderr).toContain('npm has taken --template. Write -- before the flags')
     expect(status).toBe(2)
   })
 
-  it('says what is not installed', () => {
+  it('names what is not installed', () => {
     const env = environment()
     const { status, stderr } = create(['six', ...terminal], { ...env, PATH: join(root, 'none') })
     expect(stderr).toContain('npm i did not start: is npm installed?')
@@ -116,7 +116,7 @@ describe('create-byref', () => {
     expect(existsSync(join(root, signal.toLowerCase()))).toBe(false)
   })
 
-  it('adds the proxy to a client, and leaves another server of its name', () => {
+  it('adds the proxy to a client, and keeps another server with the same name', () => {
     const file = join(root, '.cursor/mcp.json')
     const args = ['--template', 'mcp-proxy', '--provider', 'demo', '--no-install']
     const { stderr } = create(['proxy', ...args, '--client', 'cursor'])

@@ -16,7 +16,7 @@ import { addServer, configFile, writeConfig } from './mcp-clients.mjs'
 const server = { command: 'node', args: ['server.ts'] }
 
 describe('addServer', () => {
-  it('leaves everything else as it is', () => {
+  it('changes nothing else', () => {
     const before = `{
     // mine
     "theme": "dark",
@@ -88,7 +88,7 @@ describe('configFile', () => {
 })
 
 describe('writeConfig', () => {
-  it('keeps who may read a file, and a link to it', () => {
+  it('keeps the permissions of a file, and a link to it', () => {
     const folder = mkdtempSync(join(tmpdir(), 'create-byref-config-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))
     const [file, link] = [join(folder, 'dotfiles.json'), join(folder, 'mcp.json')]
@@ -101,7 +101,7 @@ describe('writeConfig', () => {
     expect(readdirSync(folder)).toHaveLength(2)
   })
 
-  it('makes a file that is missing, and its folder', () => {
+  it('creates a missing file, and its folder', () => {
     const folder = mkdtempSync(join(tmpdir(), 'create-byref-config-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))
     const file = join(folder, 'new', 'mcp.json')

@@ -4,7 +4,7 @@ import { PROVIDER_NAMES, TEMPLATE_NAMES } from './choices.mjs'
 import { checkSwallowed, checkTogether, HELP, parseOptions } from './options.mjs'
 
 describe('parseOptions', () => {
-  it('leaves open what is not given', () => {
+  it('leaves missing options undefined', () => {
     expect(parseOptions([])).toMatchObject({
       folder: null,
       template: null,
@@ -42,17 +42,17 @@ describe('parseOptions', () => {
     [['--provider', 'openai', '--base-url', 'http://a'], 'goes with --provider openai-compatible'],
     [['--provider', 'demo', '--model', 'x'], '--model needs another provider'],
     [['--template', 'chat', '--client', 'cursor'], '--client goes with --template mcp-proxy'],
-  ])('refuses %j', (args, message) => {
+  ])('rejects %j', (args, message) => {
     expect(() => parseOptions(args)).toThrow(message)
   })
 
-  it('has all names in its help', () => {
+  it('lists all names in the help', () => {
     for (const name of [...TEMPLATE_NAMES, ...PROVIDER_NAMES]) expect(HELP).toContain(name)
   })
 })
 
 describe('checkSwallowed', () => {
-  it('says how npm passes flags on', () => {
+  it('explains how npm passes flags on', () => {
     // npm 11 passes the value of an unknown flag as an argument.
     const env = { npm_config_template: 'true', npm_config_base_url: 'true' }
     expect(() => checkSwallowed(['my-app', 'terminal'], env)).toThrow(
@@ -64,13 +64,13 @@ describe('checkSwallowed', () => {
 })
 
 describe('answersOf', () => {
-  it('names what is missing', () => {
+  it('names missing answers', () => {
     expect(() => answersOf(parseOptions(['--template', 'chat']))).toThrow(
       'There is no terminal to ask in. Missing: a folder, such as byref-app, --provider demo|',
     )
   })
 
-  it('takes the defaults with --yes', () => {
+  it('uses the defaults with --yes', () => {
     expect(answersOf(parseOptions(['--yes']))).toMatchObject({
       folder: 'byref-app',
       template: 'chat',
@@ -78,12 +78,12 @@ describe('answersOf', () => {
     })
   })
 
-  it('takes a server at a URL as provider', () => {
+  it('accepts the URL of a server as provider', () => {
     const answers = answersOf(parseOptions(['--yes', '--base-url', 'http://127.0.0.1:8000/v1']))
     expect(answers.provider).toBe('openai-compatible')
   })
 
-  it('checks the defaults with the flags', () => {
+  it('checks the defaults together with the flags', () => {
     const answers = answersOf(parseOptions(['--yes', '--client', 'cursor']))
     expect(() => checkTogether(answers)).toThrow('--client goes with --template mcp-proxy')
   })

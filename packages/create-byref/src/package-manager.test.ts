@@ -15,7 +15,7 @@ describe('packageManagerOf', () => {
 })
 
 describe('scriptCommand', () => {
-  it('is what a person types', () => {
+  it('is the command that a person types', () => {
     expect(scriptCommand('npm', ['start', '--resume'])).toBe('npm run start -- --resume')
     expect(scriptCommand('yarn', ['start', '--resume'])).toBe('yarn run start --resume')
   })

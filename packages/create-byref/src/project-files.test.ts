@@ -68,14 +68,14 @@ describe('projectFiles', () => {
     })
   })
 
-  it('gives Yarn a folder of packages', () => {
+  it('configures Yarn to use node_modules', () => {
     expect(projectFiles(project)).not.toHaveProperty(['.yarnrc.yml'])
     expect(projectFiles({ ...project, packageManager: 'yarn' })).toHaveProperty(['.yarnrc.yml'])
   })
 })
 
 describe('the package', () => {
-  it('has the version and the Node of byref, and the providers that byref is tested with', () => {
+  it('has the version of byref, its Node, and the providers that byref is tested with', () => {
     const root = manifestOf('package.json')
     const own = manifestOf('packages/create-byref/package.json')
     expect(own.version).toBe(root.version)

@@ -17,7 +17,7 @@ describe('packageName', () => {
     ['/home/ada/_hidden', 'Try "hidden"'],
     ['/home/ada/fs', 'Choose another folder'],
     ['/', 'Choose another folder'],
-  ])('refuses %s', (folder, message) => {
+  ])('rejects %s', (folder, message) => {
     expect(() => packageName(folder)).toThrow(message)
   })
 })
@@ -31,7 +31,7 @@ describe('ProjectFolder', () => {
     expect(existsSync(join(root, 'a'))).toBe(false)
   })
 
-  it('leaves what was there before', () => {
+  it('keeps what was there before', () => {
     const path = join(root, 'before')
     mkdirSync(join(path, '.git'), { recursive: true })
     const folder = new ProjectFolder(path)
@@ -41,7 +41,7 @@ describe('ProjectFolder', () => {
     expect(readdirSync(path)).toEqual(['.git'])
   })
 
-  it('refuses a folder with files, and a file', () => {
+  it('rejects a folder with files, and a file', () => {
     const path = join(root, 'full')
     mkdirSync(path)
     writeFileSync(join(path, 'notes.txt'), '')

@@ -54,7 +54,7 @@ describe('the terminal template', () => {
     expect([status, stdout]).toEqual([0, expect.stringMatching(/^npm start -- \[--resume\].*\n$/)])
   })
 
-  it('prints the rest of a run that was interrupted', async () => {
+  it('prints the rest of an interrupted run', async () => {
     const started = Promise.withResolvers<void>()
     const openFile = defineTool({
       id: 'open_file',

@@ -20,13 +20,13 @@ describe('scopeStyles', () => {
     )
   })
 
-  it('moves what belongs to the page to the root of the package, without strength', async () => {
+  it('moves styles of the page to the root of the package, with zero specificity', async () => {
     expect(await scoped('@layer theme { :root, :host { --x: 1 } } :where(.byref) { --y: 2 }')).toBe(
       ':where(.byref),:where(.byref) { --x: 1 } :where(.byref) { --y: 2 }',
     )
   })
 
-  it('leaves nested rules, keyframe steps and the layer page as they are', async () => {
+  it('does not change nested rules, keyframe steps and the layer page', async () => {
     expect(await scoped('@layer base { a { &:hover { x: 1 } } }')).toBe(
       'a:is(.byref,.byref *) { &:hover { x: 1 } }',
     )
@@ -35,7 +35,7 @@ describe('scopeStyles', () => {
     )
   })
 
-  it('gives animations names of their own', async () => {
+  it('gives animations unique names', async () => {
     expect(
       await scoped('@layer utilities { .a { animation: spin 1s } .b { animation: none } }'),
     ).toBe(

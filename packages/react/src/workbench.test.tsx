@@ -27,7 +27,7 @@ describe('Workbench', () => {
     expect(await screen.findByText('No conversations yet')).toBeTruthy()
   })
 
-  it('shows messages, contents and assets as it was told, and the rest as ever', async () => {
+  it('uses the given renderers for messages, contents and assets, and the built-in ones for the rest', async () => {
     const asset = { ref: 'asset://a', assetId: 'a', mime: 'text/x-colour', name: 'teal' }
     const place = { type: 'Point', coordinates: [9.99, 53.55] }
     const items = timeline(
@@ -53,7 +53,7 @@ describe('Workbench', () => {
 })
 
 describe('findRenderer', () => {
-  it('takes what is named most exactly, and of that what was given before what is built in', () => {
+  it('prefers the most specific renderer, and then a given one over a built-in one', () => {
     const given = { 'image/*': 'my images', 'text/html': 'my HTML' }
     const builtIn = { 'image/png': 'PNG', 'text/html': 'HTML', 'text/*': 'text', '*': 'all' }
     const find = (type: unknown) => findRenderer(type, given, builtIn)

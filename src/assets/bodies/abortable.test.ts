@@ -35,7 +35,7 @@ describe('abortable', () => {
     expect(cancel.mock.calls[0]?.[0]).toEqual(new Error('enough'))
   })
 
-  it('fails from the start with a signal that is aborted already', async () => {
+  it('fails at once with a signal that is already aborted', async () => {
     const { stream, cancel } = stalled()
     const reader = abortable(stream, AbortSignal.abort(new Error('before'))).getReader()
     await expect(reader.read()).rejects.toThrow('before')
@@ -66,7 +66,7 @@ describe('consume', () => {
     }
   })
 
-  it('throws what the source failed with, not what the save made of it', async () => {
+  it('throws the error of the source, not the error of the save', async () => {
     const broken = new ReadableStream<Uint8Array>({
       pull: () => Promise.reject(Object.assign(new Error('gone'), { code: 'ENOENT' })),
     })

@@ -15,7 +15,7 @@ function streamOf(chunks: Uint8Array[]): ReadableStream<Uint8Array> {
 }
 
 describe('peek', () => {
-  it('looks at the beginning and changes nothing', async () => {
+  it('reads the beginning, and consumes nothing', async () => {
     const chunks = fc.array(fc.uint8Array({ maxLength: 9 }), { maxLength: 9 })
     await fc.assert(
       fc.asyncProperty(chunks, fc.integer({ min: 0, max: 30 }), async (all, length) => {
@@ -47,7 +47,7 @@ describe('peek', () => {
     await (body as ReadableStream).cancel()
   })
 
-  it('refuses a stream of anything but bytes, or of somebody else, and ends what it cannot take', async () => {
+  it('rejects a stream that is locked or not of bytes, and cancels it', async () => {
     let reason: unknown
     const text = new ReadableStream({
       start: (controller) => controller.enqueue('text'),
@@ -72,7 +72,7 @@ describe('meterStream', () => {
     return { stream, cancelled }
   }
 
-  it('shows each chunk before it goes on', async () => {
+  it('passes each chunk to the meter before passing it on', async () => {
     const seen: number[] = []
     const source = streamOf([new Uint8Array(60), new Uint8Array(40)])
     const { stream } = meterStream(source, { onChunk: (chunk) => void seen.push(chunk.byteLength) })
@@ -80,7 +80,7 @@ describe('meterStream', () => {
     expect(seen).toEqual([60, 40])
   })
 
-  it('ends its source by what the meter throws, by chunks that are no bytes, and from outside', async () => {
+  it('cancels its source if the meter throws, if a chunk is not bytes, and from outside', async () => {
     const full = new Error('full')
     const onChunk = async () => Promise.reject(full)
     const { stream, cancelled } = endless()
@@ -152,7 +152,7 @@ describe('byteRange', () => {
 })
 
 describe('inParallel', () => {
-  it('keeps within its places, runs the big alone, and ends with the first failure', async () => {
+  it('respects the limit, runs large items alone, and ends with the first failure', async () => {
     let taken = 0
     let most = 0
     const sizes = [1, 3, 9, 1, 1, 2, 50, 1]

@@ -43,13 +43,13 @@ describe('parseDataUrl', () => {
     'xdata:,a',
     '',
     `data:${'a'.repeat(400)}/b,c`,
-  ])('takes %j for text', (text) => {
+  ])('treats %j as text', (text) => {
     expect(parseDataUrl(text)).toBe(null)
   })
 })
 
 describe('decodeBase64', () => {
-  it('gives back any bytes, plain, URL-safe, unpadded and in lines', () => {
+  it('decodes any bytes: plain, URL-safe, unpadded and in lines', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
         const text = Buffer.from(bytes).toString('base64')
@@ -77,7 +77,7 @@ describe('decodeBase64', () => {
     'hello world',
     'hello\nworld',
     `${'A'.repeat(40)}\n${'A'.repeat(44)}`,
-  ])('refuses %j', (text) => {
+  ])('rejects %j', (text) => {
     expect(decodeBase64(text)).toBe(null)
   })
 })
@@ -89,7 +89,7 @@ describe('base64 of any size', () => {
     expect(url && decodeDataUrl(url)?.byteLength).toBe(57 * 500_000)
   })
 
-  it('refuses to make strings that cannot be', () => {
+  it('rejects strings that would be too long', () => {
     const huge = { byteLength: 500 * 1024 * 1024 } as Uint8Array
     expect(() => dataUrlOf(huge, 'a/b')).toThrow(
       expect.objectContaining({ code: 'asset_too_large' }),

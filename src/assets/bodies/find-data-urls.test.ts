@@ -99,7 +99,7 @@ describe('findDataUrls', () => {
     expect(parts(text)).toEqual({ rest, bodies })
   })
 
-  it('takes any body whole out of any text around it', () => {
+  it('finds any complete body in any text around it', () => {
     const around = fc.constantFrom(
       '"#"',
       "'#'",

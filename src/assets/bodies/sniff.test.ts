@@ -63,28 +63,31 @@ function sniffText(text: string, hints: Parameters<typeof sniff>[1] = {}): Promi
 }
 
 describe('sniff', () => {
-  it.each(Object.entries(FILES))('knows %s by its bytes', async (name, mime) => {
+  it.each(Object.entries(FILES))('recognizes %s by its bytes', async (name, mime) => {
     const bytes = await read(name)
     expect(await sniff(bytes)).toBe(mime)
     expect(await sniff(bytes, { claim: 'text/plain', name: 'x.txt' })).toBe(mime)
   })
 
-  it.each(Object.entries(FILES))('knows %s from a stream of small chunks', async (name, mime) => {
-    const bytes = await read(name)
-    let at = 0
-    const stream = new ReadableStream<Uint8Array>({
-      pull(controller) {
-        if (at >= bytes.byteLength) return controller.close()
-        controller.enqueue(bytes.subarray(at, at + 777))
-        at += 777
-      },
-    })
-    const info = await createAssets().save(stream)
-    expect(info.mime).toBe(mime)
-    expect(info.size).toBe(bytes.byteLength)
-  })
+  it.each(Object.entries(FILES))(
+    'recognizes %s in a stream of small chunks',
+    async (name, mime) => {
+      const bytes = await read(name)
+      let at = 0
+      const stream = new ReadableStream<Uint8Array>({
+        pull(controller) {
+          if (at >= bytes.byteLength) return controller.close()
+          controller.enqueue(bytes.subarray(at, at + 777))
+          at += 777
+        },
+      })
+      const info = await createAssets().save(stream)
+      expect(info.mime).toBe(mime)
+      expect(info.size).toBe(bytes.byteLength)
+    },
+  )
 
-  it('lets a finer name for the same thing stand', async () => {
+  it('keeps a more specific name for the same type', async () => {
     for (const [file, claim] of [
       ['audio-only.webm', 'audio/webm'],
       ['late-index.mp4', 'audio/mp4'],
@@ -106,7 +109,7 @@ describe('sniff', () => {
     )
   })
 
-  it('knows a picture by its signature, whatever follows', async () => {
+  it('recognizes an image by its signature, whatever follows', async () => {
     const signature = (await read('sharp.png')).subarray(0, 8)
     for (const rest of [[], [255, 255, 255, 255, 0, 1, 2, 3], [0, 0, 0, 9, 73, 72, 68, 82]]) {
       const damaged = Uint8Array.of(...signature, ...rest, 0xc0, 0, 1, 7)
@@ -114,14 +117,14 @@ describe('sniff', () => {
     }
   })
 
-  it('does not let another type stand', async () => {
+  it('does not keep a different type', async () => {
     expect(await sniff(await read('sharp.png'), { claim: 'image/jpeg' })).toBe('image/png')
     expect(await sniff(await read('sharp.png'), { claim: 'image/svg+xml' })).toBe('image/png')
     expect(await sniff(await read('zip.zip'), { claim: 'image/png' })).toBe('application/zip')
     expect(await sniffText('{"a":1}', { claim: 'text/html' })).toBe('application/json')
   })
 
-  it('takes text that starts like a picture for text', async () => {
+  it('treats text that starts like an image as text', async () => {
     const bmw = 'BMW sold 2,000,000 cars last year, and this is a plain text about it.\n'
     expect(await sniffText(bmw, { name: 'cars.txt' })).toBe('text/plain')
     expect(await sniffText('II*\u0020 a list', { claim: 'text/markdown' })).toBe('text/markdown')
@@ -129,14 +132,14 @@ describe('sniff', () => {
     expect(await sniffText('RIFF and WAVE', { claim: 'text/plain' })).toBe('text/plain')
   })
 
-  it('takes UTF-16 for text', async () => {
+  it('treats UTF-16 as text', async () => {
     const bytes = new Uint8Array(Buffer.from('\ufeffhello, wörld\n', 'utf16le'))
     expect(await sniff(bytes, { claim: 'text/plain' })).toBe('text/plain')
     const xml = new Uint8Array(Buffer.from('\ufeff<?xml version="1.0"?><a/>', 'utf16le'))
     expect(await sniff(xml)).toBe('application/xml')
   })
 
-  it('tells HTML, SVG and other XML apart', async () => {
+  it('distinguishes HTML, SVG and other XML', async () => {
     const svg = '<svg xmlns="http://www.w3.org/2000/svg" width="1"><circle r="1"/></svg>'
     expect(await sniffText(svg)).toBe('image/svg+xml')
     expect(
@@ -158,7 +161,7 @@ describe('sniff', () => {
     )
   })
 
-  it('knows JSON and lines of JSON, whole or cut', async () => {
+  it('recognizes JSON and lines of JSON, whole or cut', async () => {
     for (const json of ['{}', ' [1, 2]', '\ufeff{"a":[{"b":null}]}', '[]']) {
       expect(await sniffText(json)).toBe('application/json')
     }
@@ -175,7 +178,7 @@ describe('sniff', () => {
     ).toBe('text/plain')
   })
 
-  it('goes by claim, then by name, then says that it does not know', async () => {
+  it('uses the claimed type, then the name, then the unknown type', async () => {
     expect(await sniffText('a,b\n1,2\n')).toBe('application/octet-stream')
     expect(await sniffText('a,b\n1,2\n', { name: 'A.CSV' })).toBe('text/csv')
     expect(await sniffText('a,b\n1,2\n', { claim: 'TEXT/CSV', name: 'x.bin' })).toBe('text/csv')
@@ -188,13 +191,13 @@ describe('sniff', () => {
     expect(await sniff(new Uint8Array(), { claim: 'image/png' })).toBe('image/png')
   })
 
-  it('takes no name without a dot for an extension', async () => {
+  it('finds no extension in a name without a dot', async () => {
     for (const name of ['one', 'pdf', 'csv']) {
       expect(await sniffText('some text', { name })).toBe('application/octet-stream')
     }
   })
 
-  it('refuses what is no MIME type', async () => {
+  it('rejects invalid MIME types', async () => {
     for (const claim of [
       'image/png\r\nX-Evil: 1',
       'image/png; a="\r\n"',
@@ -223,7 +226,7 @@ describe('sniff', () => {
     )
   })
 
-  it('agrees with the whole on every beginning of JSON', async () => {
+  it('treats every beginning of JSON like the whole', async () => {
     await fc.assert(
       fc.asyncProperty(fc.object(), fc.nat(), async (value, cut) => {
         const bytes = utf8(JSON.stringify(value))
@@ -243,7 +246,7 @@ describe('source code', () => {
     expect(await sniff(code, { name, claim: 'video/mp2t' })).toBe('text/plain')
   })
 
-  it('is none where the bytes are a transport stream', async () => {
+  it('is not source code if the bytes are a transport stream', async () => {
     const packets = new Uint8Array(188 * 4)
     for (let i = 0; i < packets.byteLength; i += 188) packets[i] = 0x47
     expect(await sniff(packets, { name: 'a.ts' })).toBe('video/mp2t')

@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }))
 
 describe('Assets.text', () => {
-  it('gives the pages of a PDF, also of one in a field', async () => {
+  it('returns the pages of a PDF, also of one in a field', async () => {
     const { ref } = await assets.save(pagedPdf(3), PDF)
     const text =
       '[Page 1 of 3]\nThis is page 1.\n\n[Page 2 of 3]\nThis is page 2.\n\n[Page 3 of 3]\nThis is page 3.'
@@ -34,7 +34,7 @@ describe('Assets.text', () => {
     expect((await assets.text(`${box.ref}/content/pdf`)).text).toBe(text)
   })
 
-  it('gives a DOCX as Markdown, with its tables', async () => {
+  it('returns a DOCX as Markdown, with its tables', async () => {
     const nested = tableOf([[paragraph('in'), paragraph('side')]])
     const file = docx(
       paragraph('Title &amp; more', 'Heading1') +
@@ -62,7 +62,7 @@ describe('Assets.text', () => {
     timeout.mockRestore()
   }, 5_000)
 
-  it('gives each sheet of a workbook', async () => {
+  it('returns each sheet of a workbook', async () => {
     const file = workbook({
       Costs: sheetRows([
         ['city', 'n'],
@@ -78,7 +78,7 @@ describe('Assets.text', () => {
     })
   })
 
-  it('gives text as it is, and refuses other bytes', async () => {
+  it('returns text unchanged, and rejects other bytes', async () => {
     const note = await assets.save(Buffer.from('héllo'), 'text/plain')
     expect(await assets.text(note.ref)).toEqual({ text: 'héllo', pages: [1] })
     const data = await assets.saveAsset({ content_type: 'data', content: { a: [1] } })
@@ -89,7 +89,7 @@ describe('Assets.text', () => {
     expect((await assets.text(latin.ref)).text).toBe('héllo')
   })
 
-  it('reads a document once, however many ask for it', async () => {
+  it('reads a document once for any number of callers', async () => {
     let opened = 0
     const { store } = countedStore(() => opened++)
     const counted = createAssets({ store })
@@ -99,7 +99,7 @@ describe('Assets.text', () => {
     expect(opened).toBe(1)
   })
 
-  it('says why a document has no text', async () => {
+  it('reports why a document has no text', async () => {
     const broken = await assets.save(Buffer.from('%PDF-1.4 and no more'), PDF, { name: 'x.pdf' })
     await expect(assets.text(broken.ref)).rejects.toEqual(code('asset_unsupported', 'x.pdf'))
     const blank = await assets.save(docx(paragraph(' ')), null, { name: 'y.docx' })
@@ -128,7 +128,7 @@ describe('writePages', () => {
 })
 
 describe('fetch_asset of a document', () => {
-  it('gives whole pages, and says where to go on', async () => {
+  it('returns whole pages, and says where to continue', async () => {
     const { ref } = await assets.save(pagedPdf(1_000), PDF)
     const first = await fetch({ ref, page: 1 })
     expect(first).toMatchObject({ assetRef: ref, page: 1, pages: 1_000, startLine: 1 })
@@ -147,7 +147,7 @@ describe('fetch_asset of a document', () => {
     )
   })
 
-  it('goes on by lines within a page that is too long for one answer', async () => {
+  it('continues by lines within a page that is too long for one answer', async () => {
     const rows = Array.from({ length: 3_000 }, (_, i) => [`row ${i}`, i])
     const file = workbook({ Long: sheetRows(rows), Short: sheetRows([['end']]) })
     const { ref } = await assets.save(file, null, { name: 'x.xlsx' })
@@ -164,14 +164,14 @@ describe('fetch_asset of a document', () => {
     expect(lines.at(-1)).toBe('end')
   })
 
-  it('takes pages of documents alone', async () => {
+  it('accepts pages only for documents', async () => {
     const { ref } = await assets.save(Buffer.from('a text'), 'text/plain')
     await expect(fetch({ ref, page: 1 })).rejects.toEqual(code('invalid_arguments', 'startLine'))
   })
 })
 
 describe('search_asset of a document', () => {
-  it('gives the page of each hit', async () => {
+  it('returns the page of each match', async () => {
     const { ref } = await assets.save(pagedPdf(30), PDF)
     const found = await searchAssetTool.execute({ ref, query: 'page 29.' }, { assets })
     expect(found).toEqual({

@@ -31,7 +31,7 @@ describe('assets.edit of texts', () => {
     expect(await assets.resolve(ref)).toBe('one\r\ntwo\nthree')
   })
 
-  it('rejects a text that occurs never or more than once, and says where', async () => {
+  it('rejects a text that occurs never or more than once, and reports where', async () => {
     const ref = await saved('alpha beta\ngamma delta\nalpha beta\n')
     await expect(assets.edit(ref, [{ find: 'alpha', replace: '' }])).rejects.toMatchObject(
       rejected(/edits\[0\].*2 times, at lines 1, 3/),
@@ -48,7 +48,7 @@ describe('assets.edit of texts', () => {
     expect(await assets.versions(ref)).toHaveLength(1)
   })
 
-  it('says of JSON on one line, which readers see on many, how to change it', async () => {
+  it('explains how to change one-line JSON, which readers see on several lines', async () => {
     const rows = Array.from({ length: 30 }, (_, day) => ({ day, rain: day % 2 }))
     const page = JSON.stringify(rows, null, 2)
     const message = async (text: string, edit: Edit, mime = 'application/json') =>
@@ -516,7 +516,7 @@ describe('assets.edit of JSON', () => {
     .tuple(value, fc.constantFrom(undefined, 2, '\t'))
     .map(([one, space]) => JSON.stringify({ a: one, b: [1, { c: 2 }] }, null, space))
 
-  it('gives the same value as the operation on the parsed value', async () => {
+  it('results in the same value as the operation on the parsed value', async () => {
     await fc.assert(
       fc.asyncProperty(spaced, value, async (text, added) => {
         const expected = JSON.parse(text)
@@ -535,7 +535,7 @@ describe('assets.edit of JSON', () => {
 })
 
 describe('assets.edit of tables', () => {
-  it('takes the rows of one SELECT, under the same name', async () => {
+  it('uses the rows of one SELECT, under the same name', async () => {
     const { table } = await assets.importFile(Buffer.from('city,n\nRome,1\nOslo,2\n'), {
       name: 't.csv',
     })
@@ -608,7 +608,7 @@ describe('assets.edit of the text of JSON', () => {
 })
 
 describe('versions', () => {
-  it('lists them from any of them, oldest first', async () => {
+  it('are listed from any version, oldest first', async () => {
     const first = await saved('1')
     const { ref: second } = await assets.edit(first, [{ find: '1', replace: '2' }])
     const { ref: third } = await assets.edit(second, [{ find: '2', replace: '3' }])
@@ -630,7 +630,7 @@ describe('versions', () => {
     await expect(assets.versions('none')).rejects.toMatchObject({ code: 'asset_not_found' })
   })
 
-  it('saves nothing in a dry run of a table', async () => {
+  it('are not saved in a dry run of a table', async () => {
     const { table } = await assets.importFile(Buffer.from('n\n1\n2\n'), { name: 'n.csv' })
     const ref = table?.ref ?? ''
     const edit = { sql: 'SELECT n FROM rows WHERE n > 1' }
@@ -639,7 +639,7 @@ describe('versions', () => {
     expect(await assets.versions(ref)).toHaveLength(1)
   })
 
-  it('saves nothing in a dry run', async () => {
+  it('are not saved in a dry run', async () => {
     const ref = await saved('one')
     const plan = await assets.edit(ref, [{ find: 'one', replace: 'two' }], { dryRun: true })
     expect(plan).toMatchObject({ asset: { ref }, changes: 1, diff: '@@ -1,1 +1,1 @@\n-one\n+two' })

@@ -208,7 +208,7 @@ describe('an edit of JSON', () => {
     ['a key without quotes', '{a:1}'],
     ['two documents', '{"a":1}{"a":2}'],
     ['the end missing', '{"a":1'],
-  ])('refuses %s, also where the edit is not', async (_, text) => {
+  ])('rejects %s, also in a part that the edit does not touch', async (_, text) => {
     await expect(json(text, { op: 'add', path: '/b', value: 1 })).rejects.toMatchObject({
       code: 'asset_unsupported',
     })
@@ -222,7 +222,7 @@ describe('an edit of JSON', () => {
     '1.10',
     '1E5',
     '0.1000000000000000055',
-  ])('keeps the number %s as it is written, and moves it so', async (number) => {
+  ])('keeps the spelling of the number %s, also when it is moved', async (number) => {
     const text = `{"n":${number},"a":1}`
     expect(await json(text, { op: 'replace', path: '/a', value: 2 })).toBe(`{"n":${number},"a":2}`)
     const copied = await json(text, { op: 'copy', from: '/n', path: '/a' })
@@ -298,7 +298,7 @@ describe('an edit of JSON', () => {
     )
   })
 
-  it('takes an added entry away again, byte for byte', async () => {
+  it('removes an added entry again, byte for byte', async () => {
     await fc.assert(
       fc.asyncProperty(written, value, async ({ text }, put) => {
         const ref = await saved(text, 'application/json')
@@ -342,7 +342,7 @@ describe('an edit of what is large', () => {
     await editLargeText(assets, Math.ceil(20e6 / LINE_BYTES))
   })
 
-  it('edits a table of more rows than a query gives', async () => {
+  it('edits a table with more rows than a query returns', async () => {
     const rows = Array.from({ length: 120_000 }, (_, i) => `${i},${i % 7}`)
     const body = Buffer.from(`id,n\n${rows.join('\n')}\n`)
     const { table } = await assets.importFile(body, { name: 'rows.csv' })

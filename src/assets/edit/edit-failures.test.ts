@@ -100,7 +100,7 @@ describe('an edit on a disk without space', () => {
     })
   }
 
-  it.each(DOCUMENTS)('leaves %s as it is, whichever write fails', async (_, save, edits) => {
+  it.each(DOCUMENTS)('does not change %s, whichever write fails', async (_, save, edits) => {
     const disk = { writes: Infinity }
     const parts = filling(newParts(), disk)
     const assets = createAssets({ store: createStore(parts) })
@@ -125,7 +125,7 @@ describe('an edit on a disk without space', () => {
 
   const disk = mountSmallDisk(join(folder, 'disk'))
 
-  it.skipIf(disk === null)('leaves a text as it is on a real disk', async () => {
+  it.skipIf(disk === null)('does not change a text on a real disk', async () => {
     try {
       const parts = fsParts(join(disk?.path ?? '', 'assets'))
       const assets = createAssets({ store: createStore(parts) })

@@ -9,7 +9,7 @@ import { extractAssets } from './extract.ts'
 import { extract, PNG, png, pngBytes, pngUrl, ref } from './fixtures/extracted.ts'
 
 describe('extractAssets, where something is wrong', () => {
-  it('replaces what does not decode by an error, and saves the rest', async () => {
+  it('replaces what cannot be decoded by an error, and saves the rest', async () => {
     const events: AssetEvent[] = []
     const { value, created, errors } = await extract(
       {
@@ -135,7 +135,7 @@ describe('extractAssets, where something is wrong', () => {
     expect(value).toMatchObject({ fine: png, failing: { assetError: {} } })
   })
 
-  it('refuses too much before anything is saved', async () => {
+  it('rejects a value that is too large before anything is saved', async () => {
     const images = Array.from({ length: 4 }, () => ({ mimeType: 'image/png', dataBase64: PNG }))
     const limited = async (limits: AssetsConfig['limits'], value: unknown) => {
       const assets = createAssets({ config: { limits } })
@@ -162,7 +162,7 @@ describe('extractAssets, where something is wrong', () => {
     ])
   })
 
-  it('refuses more small bodies than somebody means, who sends little and has much kept', async () => {
+  it('rejects too many small bodies, because each needs a record', async () => {
     const tiny = (count: number) => Array.from({ length: count }, (_, i) => `data:text/plain,${i}`)
     const many = tiny(9_500)
     for (const value of [many, many.join(' '), many.map((dataUrl) => ({ dataUrl }))]) {
@@ -177,7 +177,7 @@ describe('extractAssets, where something is wrong', () => {
     expect((await extract([...tiny(3), ...large], { config })).created).toHaveLength(8)
   })
 
-  it('lets others have their turn', async () => {
+  it('yields to the event loop', async () => {
     const config = { limits: { smallItems: 5_000 } }
     const text = Array.from({ length: 5_000 }, (_, i) => `data:text/plain,${i}`).join(' ')
     let turns = 0
@@ -191,7 +191,7 @@ describe('extractAssets, where something is wrong', () => {
     expect(turns).toBeGreaterThan(3)
   })
 
-  it('ends when it is aborted', async () => {
+  it('stops when it is aborted', async () => {
     const abort = new AbortController()
     const assets = createAssets({
       onEvent: () => abort.abort(new Error('enough')),
@@ -220,7 +220,7 @@ describe('extractAssets, where something is wrong', () => {
     expect(JSON.stringify(value)).not.toContain(PNG.slice(0, 20))
   })
 
-  it('rejects with what a handler throws, and makes no error of it', async () => {
+  it('rejects with the error of a handler, unchanged', async () => {
     const events: string[] = []
     const assets = createAssets({
       onEvent(event) {
@@ -234,7 +234,7 @@ describe('extractAssets, where something is wrong', () => {
     await expect(extract(broken, { assets })).rejects.toThrow('log is full')
   })
 
-  it('counts streams to the size of a result, by their headers before', async () => {
+  it('counts streams towards the size of a result, by their headers first', async () => {
     const config = { limits: { resultBytes: 1000 } }
     const chunks = (count: number) => Array.from({ length: count }, () => new Uint8Array(100))
     const streamed = (count: number) => new Blob(chunks(count)).stream()
@@ -255,7 +255,7 @@ describe('extractAssets, where something is wrong', () => {
     expect(await limited([once, once, streamed(4)])).toMatchObject({ saved: 2 })
   })
 
-  it('ends the streams of a result that it refuses', async () => {
+  it('cancels the streams of a rejected result', async () => {
     const cancelled: unknown[] = []
     const endless = () =>
       new ReadableStream<Uint8Array>({

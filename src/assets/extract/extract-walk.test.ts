@@ -53,7 +53,7 @@ describe('extractAssets, on its way through a value', () => {
     expect(out.big).toBe(5n)
   })
 
-  it('finds assets next to assets', async () => {
+  it('finds several assets in one object', async () => {
     const { value } = await extract({
       mimeType: 'image/png',
       dataBase64: PNG,
@@ -212,7 +212,7 @@ describe('extractAssets, on its way through a value', () => {
     )
   })
 
-  it('finds every body, wherever it is', async () => {
+  it('finds every body at any place', async () => {
     const leaf = fc.oneof(
       fc.constant({ dataUrl: pngUrl }),
       fc.constant({ mimeType: 'image/png', dataBase64: PNG }),

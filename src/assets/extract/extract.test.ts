@@ -45,7 +45,7 @@ describe('extractAssets', () => {
     expect((await extract(nested)).value).toEqual({ result: 'success', images: [png, jpeg] })
   })
 
-  it('keeps what stands beside the bytes, and changes nothing of the value', async () => {
+  it('keeps the keys beside the bytes, and does not change the original value', async () => {
     const value = Object.freeze({
       mimeType: 'image/png',
       dataBase64: PNG,
@@ -73,13 +73,13 @@ describe('extractAssets', () => {
     ])
   })
 
-  it('leaves objects without a prototype as they are, as GraphQL gives them', async () => {
+  it('does not change objects without a prototype, which GraphQL returns', async () => {
     const bare = (fields: object): object => Object.assign(Object.create(null), fields)
     const value = bare({ type: bare({ name: 'city' }), image: bare({ url: '/a.png' }) })
     expect((await extract(value)).value).toBe(value)
   })
 
-  it('gives the same bytes twice two references and one body', async () => {
+  it('stores the same bytes twice as two references and one body', async () => {
     const image = { mimeType: 'image/png', dataBase64: PNG }
     const { assets, created, value } = await extract({ a: image, b: image, c: { ...image } })
     expect(new Set(created.map((one) => one.ref)).size).toBe(3)
@@ -236,7 +236,7 @@ describe('extractAssets', () => {
     expect(normal(value)).toEqual(normal(output))
   })
 
-  it('takes bytes, Blobs, Files, Responses and streams', async () => {
+  it('accepts bytes, Blobs, Files, Responses and streams', async () => {
     const stream = () => new Blob([pngBytes]).stream()
     const file = new File([pngBytes], 'a.png')
     const disposition = { 'content-disposition': 'attachment; filename="b.png"' }
@@ -322,7 +322,7 @@ describe('extractAssets', () => {
     expect(twice.value).toBe(once.value)
   })
 
-  it('takes streams of Node, and every kind of bytes; numbers become lists', async () => {
+  it('accepts Node streams and every kind of bytes; typed arrays of numbers become lists', async () => {
     const read = Readable.from([Buffer.from('x')])
     for await (const _ of read);
     const { value, errors } = await extract({
@@ -362,7 +362,7 @@ describe('extractAssets, of data URLs that are unusual', () => {
       'data:image/svg+xml,<svg xmlns="http://www.w3.org/2000/svg" />',
       'image/svg+xml',
     ],
-  ])('takes %s', async (_, input, mimeType) => {
+  ])('accepts %s', async (_, input, mimeType) => {
     const { value, errors } = await extract(input)
     expect(errors).toEqual([])
     expect(value).toMatchObject({ assetRef: ref, mimeType })
@@ -372,7 +372,7 @@ describe('extractAssets, of data URLs that are unusual', () => {
     'data:image/png;base64,@@@@',
     'data:image/png;base64,@@ @@',
     'data:image/png;base64,*** x',
-  ])('says that %s does not decode', async (input) => {
+  ])('reports that %s cannot be decoded', async (input) => {
     const { value, errors } = await extract(input)
     expect(value).toMatchObject({ assetError: { code: 'asset_invalid' }, mimeType: 'image/png' })
     expect(errors).toHaveLength(1)
@@ -382,11 +382,11 @@ describe('extractAssets, of data URLs that are unusual', () => {
     'data:text/html, is a type. What next?',
     'data: hello world',
     'data:text/plain is a type',
-  ])('leaves %j as it is', async (input) => expect((await extract(input)).value).toBe(input))
+  ])('does not change %j', async (input) => expect((await extract(input)).value).toBe(input))
 })
 
 describe('extractAssets, of many numbers', () => {
-  it('makes structured content of long typed arrays', async () => {
+  it('converts long typed arrays to structured content', async () => {
     const floats = Float32Array.from({ length: 5000 }, (_, i) => i / 4)
     const { value, created, assets } = await extract({ floats, assetRef: 'asset://a' })
     expect(value).toEqual({
@@ -406,7 +406,7 @@ describe('extractAssets, of many numbers', () => {
     await expect(result).rejects.toMatchObject({ code: 'result_too_large' })
   })
 
-  it('refuses lists that are longer than any JSON', async () => {
+  it('rejects lists that are longer than any JSON', async () => {
     const sparse: number[] = []
     sparse[4_000_000_000] = 1
     for (const value of [sparse, { a: [sparse] }, { toJSON: () => sparse }]) {

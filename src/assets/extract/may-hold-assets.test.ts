@@ -32,7 +32,7 @@ describe('isPlainJson', () => {
     expect(isPlainJson(rows(last))).toBe(false)
   })
 
-  it('rejects what has holes, contains itself, or is too deep to be examined', () => {
+  it('rejects sparse lists, cycles, and values that are too deep to examine', () => {
     const cycle: unknown[] = rows(1)
     cycle.push(cycle)
     expect(isPlainJson(cycle)).toBe(false)

@@ -24,7 +24,7 @@ async function said(child: ChildProcess): Promise<string> {
 }
 
 describe('postgresRecords, with other hosts', () => {
-  it('keeps a quota exactly, whoever saves at the same time', async () => {
+  it('enforces a quota exactly, with any number of concurrent saves', async () => {
     const { connectionString, schema } = newSchema()
     const hosts = [1, 2].map(() =>
       start('add-to-postgres.ts', connectionString, schema, '20', `${25 * 1024 + 100}`),

@@ -29,7 +29,7 @@ function leavesOf(value: unknown, path: (string | number)[] = []): Leaf[] {
 }
 
 describe('leafPieces', () => {
-  it('has every leaf at its path, however the text is cut and written', () => {
+  it('yields every leaf at its path, for any chunks and spelling', () => {
     const lengths = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1 })
     const space = fc.integer({ min: 0, max: 2 })
     const everyLeaf = fc.property(fc.jsonValue(), lengths, space, (value, lengths, space) => {
@@ -50,7 +50,7 @@ describe('leafPieces', () => {
     fc.assert(everyLeaf)
   })
 
-  it('has lines of long texts, also with backslashes at the end of a chunk', () => {
+  it('yields the lines of long texts, also with backslashes at the end of a chunk', () => {
     const value = { text: `one\n${'\\'.repeat(7)}"two`, other: '\\' }
     for (const length of [1, 2, 3, 5, 100]) {
       const pieces = piecesOf(JSON.stringify(value), [length]).filter(({ isKey }) => !isKey)
@@ -62,7 +62,7 @@ describe('leafPieces', () => {
     }
   })
 
-  it('has each key once', () => {
+  it('yields each key once', () => {
     const rows = [
       { a: 1, b: { a: 2 } },
       { a: 3, c: 4 },
@@ -75,7 +75,7 @@ describe('leafPieces', () => {
     ])
   })
 
-  it('refuses what is no JSON', () => {
+  it('rejects text that is not JSON', () => {
     const wrong = ['', '{', '[1,]', '{"a"}', '{"a":1,}', '[1 2]', '1 2', '{a:1}', '[1}', '"a']
     for (const text of [...wrong, '[nul]', '["\\x"]', '{"a":1]', ':', ',', '[tru', 'NaN']) {
       expect(() => piecesOf(text, [2]), text).toThrow(NotJsonError)

@@ -19,7 +19,7 @@ describe('createMatcher', () => {
     await short.close()
   })
 
-  it('finds no more than it is asked for', async () => {
+  it('finds at most the requested number of matches', async () => {
     const matcher = await createMatcher({ query: 'x' })
     const pieces = linePieces().read('x\n-\n-x\nx\n')
     expect(await matcher.match(pieces, 2)).toEqual([

@@ -26,7 +26,7 @@ async function dataAsset(content: unknown) {
 }
 
 describe('searchAssetTool, in text', () => {
-  it('gives line and column of each line that has it, and fetch_asset reads on there', async () => {
+  it('returns line and column of each matching line, where fetch_asset can continue', async () => {
     const { ref, assets, search } = await textAsset('One fish\r\ntwo\r\nred FISH, blue fish\n')
     const found = await search({ ref, query: 'fish' })
     expect(found).toEqual({
@@ -49,7 +49,7 @@ describe('searchAssetTool, in text', () => {
     expect(await search({ ref, query: 'absent' })).toEqual({ assetRef: ref, hits: [], total: 0 })
   })
 
-  it('takes text as it is, and expressions where told so', async () => {
+  it('searches for plain text by default, and for expressions on request', async () => {
     const { ref, search } = await textAsset('a.c (x)\nabc\nend')
     const lines = async (input: object) =>
       (await search({ ref, ...input })).hits.map(({ line }) => line)
@@ -61,7 +61,7 @@ describe('searchAssetTool, in text', () => {
     expect(await lines({ query: '\\-|\\(', regex: true })).toEqual([1])
   })
 
-  it('finds letters of any language, in any case, and cuts none in half', async () => {
+  it('finds letters of any language, in any case, and splits none', async () => {
     const { ref, search } = await textAsset(`ПРИВЕТ мир\n${'😀'.repeat(300)}é\n日本語`)
     expect((await search({ ref, query: 'привет' })).hits).toMatchObject([{ line: 1, column: 1 }])
     expect((await search({ ref, query: '本' })).hits).toMatchObject([{ line: 3, column: 2 }])
@@ -74,7 +74,7 @@ describe('searchAssetTool, in text', () => {
     ])
   })
 
-  it('shows no more than what is around a match', async () => {
+  it('shows only the surroundings of a match', async () => {
     const { ref, search } = await textAsset(`${'x'.repeat(5_000)}needle${'y'.repeat(5_000)}`)
     const [hit] = (await search({ ref, query: 'needle' })).hits
     expect(hit).toMatchObject({ line: 1, column: 5_001 })
@@ -84,7 +84,7 @@ describe('searchAssetTool, in text', () => {
     expect(long?.text.length).toBeLessThanOrEqual(202)
   })
 
-  it('finds everything in a line that is very long, and each once', async () => {
+  it('finds every match in a very long line, each once', async () => {
     // Some of them on the seams of the parts that it is searched in.
     const at = [0, 15_997, 15_999, 16_000, 31_996, 47_000, 99_990]
     const line = Array.from('.'.repeat(100_000))
@@ -109,7 +109,7 @@ describe('searchAssetTool, in text', () => {
     ])
   })
 
-  it('pages through all hits, in order, each once', async () => {
+  it('pages through all matches, in order, each once', async () => {
     const text = Array.from({ length: 1_000 }, (_, i) => `line ${i}${i % 3 ? '' : ' fizz'}`)
     const { ref, search } = await textAsset(text.join('\n'))
     const lines: unknown[] = []
@@ -130,7 +130,7 @@ describe('searchAssetTool, in text', () => {
     expect(await search({ ref, query: 'line 99', limit: 11 })).toMatchObject({ total: 11 })
   })
 
-  it('keeps a page short, however much its hits say', async () => {
+  it('keeps a page short, however long its matches are', async () => {
     const { ref, search } = await textAsset(`${'word '.repeat(100)}\n`.repeat(300))
     const page = await search({ ref, query: 'word', limit: 100 })
     expect(JSON.stringify(page).length).toBeLessThan(20_000)
@@ -140,7 +140,7 @@ describe('searchAssetTool, in text', () => {
 })
 
 describe('searchAssetTool, in tables and structured content', () => {
-  it('gives the reference of each cell', async () => {
+  it('returns the reference of each cell', async () => {
     const assets = createAssets()
     const csv = 'city,people\nOslo,700000\nRome,2800000\nNew Rome,12\n'
     const { table } = await assets.importFile(new Blob([csv]), { name: 'cities.csv' })
@@ -170,7 +170,7 @@ describe('searchAssetTool, in tables and structured content', () => {
     for (const hit of hits) expect(await assets.resolve(hit.ref as string)).toBe(hit.text)
   })
 
-  it('finds numbers and booleans as they are written, dates, and no empty cells', async () => {
+  it('finds numbers, booleans and dates as they are written, and no empty cells', async () => {
     const content = {
       n: 1540.5,
       yes: true,
@@ -191,7 +191,7 @@ describe('searchAssetTool, in tables and structured content', () => {
     expect(await assets.resolve(inMap?.ref as string)).toBe('v9')
   })
 
-  it('finds the name of a field once, where it comes first', async () => {
+  it('finds the name of a field once, at its first occurrence', async () => {
     const rows = Array.from({ length: 50 }, (_, i) => ({
       town: `t${i}`,
       note: i === 7 ? 'town' : '',
@@ -203,7 +203,7 @@ describe('searchAssetTool, in tables and structured content', () => {
     ])
   })
 
-  it('searches long leaves by line, and tells where in them', async () => {
+  it('searches long leaves by line, and returns the position in them', async () => {
     const log = `start\n${'.'.repeat(300)}error 5\nend`
     const { ref, assets, search } = await dataAsset({ runs: [{ log }] })
     const [hit] = (await search({ ref, query: 'error' })).hits as [SearchHit]
@@ -242,7 +242,7 @@ describe('searchAssetTool, in tables and structured content', () => {
     expect(refs).toEqual(Array.from({ length: 250 }, (_, i) => `${ref}/content/${i}/v`))
   })
 
-  it('reads as text what is called JSON and is none', async () => {
+  it('reads invalid JSON as text', async () => {
     const broken = '{"a": 1,\n"b": oops needle\n'
     const { ref, search } = await textAsset(broken, 'application/json')
     expect((await search({ ref, query: 'needle' })).hits).toEqual([
@@ -251,8 +251,8 @@ describe('searchAssetTool, in tables and structured content', () => {
   })
 })
 
-describe('searchAssetTool, refusing', () => {
-  it('stops an expression that would not end, and the process goes on meanwhile', async () => {
+describe('searchAssetTool, with problems', () => {
+  it('stops an endless expression without blocking the process', async () => {
     const { ref, search } = await textAsset(`fine\n${'a'.repeat(50)}!`)
     let ticks = 0
     const ticking = setInterval(() => ticks++, 1)
@@ -273,7 +273,7 @@ describe('searchAssetTool, refusing', () => {
     await expect(before).rejects.toThrow('no more')
   })
 
-  it('says what is wrong with its arguments', async () => {
+  it('reports what is wrong with its arguments', async () => {
     const { ref, search } = await textAsset('text')
     for (const input of [
       { query: '(', regex: true },
@@ -290,7 +290,7 @@ describe('searchAssetTool, refusing', () => {
     await expect(search({ query: 'x' })).rejects.toEqual(code('invalid_arguments'))
   })
 
-  it('refuses what is no text', async () => {
+  it('rejects assets that are not text', async () => {
     const { ref, search } = await textAsset(new Uint8Array([0, 1, 2, 255]), 'image/x-odd')
     await expect(search({ ref, query: 'x' })).rejects.toEqual(code('asset_unsupported'))
     await expect(search({ ref, query: 'x' })).rejects.toThrow('no text')

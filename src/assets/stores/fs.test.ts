@@ -75,7 +75,7 @@ describe('a folder of assets', () => {
     expect((await after.list()).assets).toEqual((await before.list()).assets)
   })
 
-  it('has no name that two file systems would read differently', async () => {
+  it('contains no name that two file systems read differently', async () => {
     const rootDir = newRoot()
     const store = createFsAssetStore({ rootDir })
     for (const assetId of ['A', 'a', 'CON', 'é', '../x', 'a/b']) {
@@ -205,7 +205,7 @@ describe('a folder of assets', () => {
     await assertSoundFolder(rootDir, store)
   })
 
-  it('sweeps nothing of another index, so that a lost index costs no bodies', async () => {
+  it('sweeps no bodies of another index, so a lost index costs no bodies', async () => {
     const rootDir = newRoot()
     const store = createFsAssetStore({ rootDir })
     const { assetId } = await store.save(Buffer.from('kept'), 'text/plain')

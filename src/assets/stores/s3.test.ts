@@ -363,7 +363,7 @@ describe('createS3AssetStore over the AWS SDK', () => {
   })
 
   // Each waits for the SDK to try again: they wait together.
-  describe.concurrent('that must try again', () => {
+  describe.concurrent('with temporary failures', () => {
     it('retries when the server fails, is slow, or does not respond', async () => {
       for (const what of [500, 503, 'refused', 'silent'] as const) {
         const failed = new Set<string>()

@@ -102,7 +102,7 @@ describe('importFile of a large CSV', () => {
     expect(told.at(-1)).toBe(1)
   })
 
-  it('names the line of a quote that is not closed', async () => {
+  it('names the line of an unclosed quote', async () => {
     const assets = createAssets()
     const file = Buffer.concat([csv(), Buffer.from('1,"2\n')])
     await expect(assets.importFile(file, { name: 'x.csv' })).rejects.toMatchObject({
@@ -135,7 +135,7 @@ describe('writeByDuckdb', () => {
     return { columns, rows: rows.slice(start), count }
   }
 
-  it.each([...SPECTRUM, ...MESSY])('makes the same of %s, or nothing', async (_, csv, rows) => {
+  it.each([...SPECTRUM, ...MESSY])('makes the same table of %s, or none', async (_, csv, rows) => {
     const [fast, slow] = await bothWrite(csv)
     if (fast) expect(fast).toEqual(slow)
     expect(slow?.rows).toEqual(rows)
@@ -156,7 +156,7 @@ describe('writeByDuckdb', () => {
     ['too few cells', '1,2024-01-01'],
     ['too many cells', '1,2024-01-01,x,1,true,1,,more'],
     ['lines in a text', '1,2024-01-01,"a\nb",1,true,1'],
-  ])('makes the same of many rows and %s, or nothing', async (_, odd) => {
+  ])('makes the same table of many rows and %s, or none', async (_, odd) => {
     const [fast, slow] = await bothWrite(csv({ odd, text: '' }).toString(), ROWS - 20)
     expect(slow?.count).toBe(ROWS + 1)
     if (fast) expect(fast).toEqual(slow)

@@ -63,7 +63,7 @@ describe('importFile', () => {
   it.each([
     ['by DuckDB', 'city'],
     ['record by record', '"two\nlines"'],
-  ])('leaves nothing where it is aborted while it is read %s', async (_, cell) => {
+  ])('leaves nothing if it is aborted while the file is read %s', async (_, cell) => {
     const assets = createAssets()
     const rows = Array.from({ length: 500_000 }, (_, n) => `${n},${cell}`).join('\n')
     const controller = new AbortController()

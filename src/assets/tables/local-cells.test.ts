@@ -62,14 +62,14 @@ describe('importFile of a CSV with local numbers', () => {
     expect(found.warning).toMatch(/decimal separator or separated thousands/)
   })
 
-  it('keeps 1.250 as text where another column has a decimal comma', async () => {
+  it('keeps 1.250 as text if another column has a decimal comma', async () => {
     const { columns, rows } = await imported('a;b;c\n1.250;41,5;1.1\n640;7;2\n')
     expect(columns.map(({ type }) => type)).toEqual(['string', 'number', 'number'])
     expect(rows[0]).toEqual({ a: '1.250', b: 41.5, c: 1.1 })
     expect(columns[0]?.warning).toContain('stays text')
   })
 
-  it('reads the whole column again where a late cell decides', async () => {
+  it('reads the whole column again if a late cell decides', async () => {
     const cells = Array.from({ length: 30_000 }, () => '1.250')
     const { type, values } = await column(...cells, '3,5')
     expect(type).toBe('number')
@@ -80,7 +80,7 @@ describe('importFile of a CSV with local numbers', () => {
     [['5 %', '12,5%'], 'percentages'],
     [['€1200', '€ 9,50'], 'currency'],
     [['12 EUR', '1.000,00 EUR'], 'currency'],
-  ])('keeps %j as text, and says why', async (cells, warning) => {
+  ])('keeps %j as text, and reports why', async (cells, warning) => {
     const found = await column(...cells)
     expect(found).toMatchObject({ type: 'string', values: cells })
     expect(found.warning).toContain(warning)

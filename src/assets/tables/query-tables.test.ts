@@ -127,7 +127,7 @@ describe('Assets.query', () => {
     expect(found).toEqual(['08:00', '08:30', '09:00', '11:00', '12:30'].map((t) => ({ t })))
   })
 
-  it('reads names between quotes, and ignores comments and texts', async () => {
+  it('reads quoted names, and ignores comments and texts', async () => {
     const odd = await importCsv('odd.csv', '"a ""b"" ; --c",A,a\n1,2,3\n')
     expect(await ask(`select * from "${odd}" -- "asset://nothing"`)).toEqual([
       { 'a "b" ; --c': 1, A: 2, a_2: 3 },
@@ -183,7 +183,7 @@ describe('Assets.query', () => {
     }
   })
 
-  it('names the tables of a query that gave them names, where one is unknown', async () => {
+  it('lists the named tables of a query if one is unknown', async () => {
     const query = { sql: 'select * from towns', tables: { t: refs.cities ?? '' } }
     const error = await assets.query(query).catch((reason: Error) => reason)
     expect(Object(error).message).toMatch(/towns.*The tables of this query are "t"\.$/s)
@@ -243,7 +243,7 @@ describe('Assets.query', () => {
     expect((await failure(`select * from "${gone}"`)).code).toBe('asset_not_found')
   })
 
-  it('asks lists of rows in JSON, by their field or as the only list', async () => {
+  it('queries lists of rows in JSON, by their field or as the only list', async () => {
     const rows = [
       { city: 'Oslo', n: 2 },
       { city: 'Lima', n: 3, note: 'wet' },

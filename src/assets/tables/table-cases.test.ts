@@ -29,7 +29,7 @@ describe('a table of csv-spectrum', () => {
   })
 })
 
-describe('a table as people have it', () => {
+describe('a table from real programs', () => {
   it.each(MESSY)('%s', async (_, csv, rows) => {
     expect((await imported(csv)).rows).toEqual(rows)
   })

@@ -89,7 +89,7 @@ describe('httpChannel', () => {
     ['/old', '2025-11-25', 'legacy'],
     ['/new', '2025-11-25', 'legacy'],
     ['/new', '2026-07-28', 'auto'],
-  ] as const)('stands before a server at %s, by %s', async (path, version, mode) => {
+  ] as const)('connects to a server at %s, by %s', async (path, version, mode) => {
     begun = Promise.withResolvers()
     cancelled = Promise.withResolvers()
     const { client, ended } = await connect(path, { versionNegotiation: { mode } })

@@ -97,7 +97,7 @@ async function connect(url: URL, answer: (page: string) => unknown = fetch) {
 }
 
 describe('a server at a URL that asks for a login', () => {
-  it('opens the browser once, and keeps the tokens for its owner alone', async () => {
+  it('opens the browser once, and stores the tokens so that only their owner can read them', async () => {
     const { url, counts, tokens } = await protectedServer()
     expect(await connect(url)).toMatchObject({ state: 'running', tools: [{ name: 'wiki_read' }] })
     expect(await connect(url)).toMatchObject({ state: 'running' })
@@ -116,7 +116,7 @@ describe('a server at a URL that asks for a login', () => {
     expect(counts.logins).toBe(2)
   })
 
-  it('takes no answer with another state', async () => {
+  it('ignores an answer with another state', async () => {
     const { url } = await protectedServer()
     const answers: number[] = []
     const status = await connect(url, async (page) => {

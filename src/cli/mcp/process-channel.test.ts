@@ -62,7 +62,7 @@ describe('processChannel', () => {
   })
 
   it.skipIf(process.platform === 'win32')(
-    'waits for nobody that a server has started and left',
+    'does not wait for processes that a server has started and left',
     async () => {
       const channel = processChannel('sh', ['-c', 'sleep 300 & echo "{\\"id\\":$!}"; cat'], {
         graceMs: 1,

@@ -102,7 +102,7 @@ function leaks({ server, ours }: Awaited<ReturnType<typeof connect>>): string[] 
 }
 
 describe('proxyMcp in quarantine before official servers', () => {
-  it('shows nothing that the everything server returns', async () => {
+  it('hides what the everything server returns', async () => {
     const session = await connect('everything', ['stdio'])
     const { client, ended } = session
     const { tools } = await client.listTools()
@@ -141,7 +141,7 @@ describe('proxyMcp in quarantine before official servers', () => {
     await ended
   })
 
-  it('shows nothing that the file server returns, and passes it on if a person allows it', async () => {
+  it('hides what the file server returns, and passes it on if a person allows it', async () => {
     const session = await connect('filesystem', [folder])
     const { client, assets, ended } = session
     const asked: string[] = []

@@ -87,7 +87,7 @@ describe('readServerConfig', () => {
       `needs ${of('env:NAME')}: set the environment variable NAME`,
     ],
     [one({ command: of('input:key') }), `only an editor can: use ${of('env:NAME')} instead`],
-  ])('refuses %j', (config, message) => {
+  ])('rejects %j', (config, message) => {
     expect(() => read(config)).toThrow(message)
   })
 

@@ -84,7 +84,7 @@ describe('the context of needsApproval and preview', () => {
     expect((await run.result).usage.inputTokens).toBe(102)
   })
 
-  it('has the labels of what the call is given and of what was read', async () => {
+  it('contains the labels of the input and of what was read', async () => {
     const seen: unknown[] = []
     const note = async (_: unknown, { trust, read }: ToolContext) => {
       const before = trust?.read.readers
@@ -107,7 +107,7 @@ describe('the context of needsApproval and preview', () => {
       preview: async (_: unknown, { read }: ToolContext) => String(await read('†result#1')),
     },
     { how: 'marked', preview: (_: unknown, { trust }: ToolContext) => String(trust?.mark(ANN)) },
-  ])('lets nobody approve who may not see what a preview has $how', async ({ preview }) => {
+  ])('does not let users approve who may not see what a preview has $how', async ({ preview }) => {
     const { run, rejections } = asking(acting({ needsApproval: true, preview }), {
       ...{ trust: 'quarantine', by: 'bob' },
     })
@@ -126,7 +126,7 @@ describe('the context of needsApproval and preview', () => {
     expect(JSON.stringify(model.requests.map(({ prompt }) => prompt))).not.toContain('a secret')
   })
 
-  it('lets nobody approve who may not see the arguments of a tool that accepts anything', async () => {
+  it('does not let users approve who may not see the arguments of a tool that accepts anything', async () => {
     const act = acting({ needsApproval: true, readOnly: true, openWorld: false })
     const { run, rejections } = asking(act, { trust: 'track', value: '†result#1', by: 'bob' })
     expect(asked(await eventsOf(run))).toMatchObject([{ label: { readers: ['ann'] } }])

@@ -37,7 +37,7 @@ describe('run({ output })', () => {
     ['a fence', 'Here:\n```json\n{"n":1}\n```\nAs asked.'],
     ['the fence that fits', '```js\nf()\n```\n```json\n{"n":1}\n```'],
     ['words around it', 'It is {"n":1}, as asked.'],
-  ])('takes JSON in %s', async (_, text) => {
+  ])('accepts JSON in %s', async (_, text) => {
     const run = createAgent({ model: scriptedModel([text]) }).run({
       messages: say('x'),
       output: JSON_SCHEMA,
@@ -50,7 +50,7 @@ describe('run({ output })', () => {
     ['a list between words', 'Here: [{"n":1},{"n":2}].', { type: 'array' }, [{ n: 1 }, { n: 2 }]],
     ['the part that fits', 'For example {"x":1}, so {"n":2}.', JSON_SCHEMA, { n: 2 }],
     ['an object after a footnote', 'As in [1]: {"n":3}', JSON_SCHEMA, { n: 3 }],
-  ])('takes %s', async (_, text, output, value) => {
+  ])('accepts %s', async (_, text, output, value) => {
     const run = createAgent({ model: scriptedModel([text]) }).run({ messages: say('x'), output })
     expect((await run.result).output).toEqual(value)
   })
@@ -65,13 +65,13 @@ describe('run({ output })', () => {
     expect(prompts(model)[1]).toContain('it has 2 different JSON values, not one')
   })
 
-  it('takes a value that an answer says twice', async () => {
+  it('accepts a value that an answer contains twice', async () => {
     const model = scriptedModel(['{"n":1}\n{ "n": 1 }'])
     const run = createAgent({ model }).run({ messages: say('x'), output: JSON_SCHEMA })
     expect((await run.result).output).toEqual({ n: 1 })
   })
 
-  it('does not take a part of an answer that does not fit', async () => {
+  it('does not accept a part of an answer that does not match', async () => {
     const model = scriptedModel(['So: {"n":"one","of":{"n":1}}', '{"n":2}'])
     const run = createAgent({ model }).run({ messages: say('x'), output: JSON_SCHEMA })
     expect((await run.result).output).toEqual({ n: 2 })
@@ -123,7 +123,7 @@ describe('run({ output })', () => {
     await expect(result).rejects.toThrow(/step_limit/)
   })
 
-  it('rejects what only the library refuses, and asks for a valid schema', async () => {
+  it('rejects what only the library rejects, and requires a valid schema', async () => {
     const agent = createAgent({ model: scriptedModel(['{"n":2}']) })
     const Odd = z.object({ n: z.number() }).refine(({ n }) => n % 2 === 1, { error: 'is even' })
     const run = agent.run({ messages: say('x'), output: Odd })
@@ -206,7 +206,7 @@ describe('settings', () => {
     { stopSequences: 'x' },
     { seed: 1.5 },
     { toolChoice: 'auto' },
-  ])('refuses %j', async (settings) => {
+  ])('rejects %j', async (settings) => {
     const model = scriptedModel([])
     const make = () => createAgent({ model, settings: settings as never })
     expect(make).toThrow(expect.objectContaining({ code: 'config_invalid' }))

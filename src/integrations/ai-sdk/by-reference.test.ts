@@ -87,7 +87,7 @@ describe('byReference', () => {
     )
   })
 
-  it('leaves prompts as they are where there is nothing to refer to', async () => {
+  it('does not change prompts without anything to reference', async () => {
     const turns = [calls(['weather', { city: 'Oslo' }], ['weather', { city: 'Rome' }]), 'Fine.']
     const plain = answeringModel(turns)
     await generateText({ model: plain, tools: { weather }, prompt: 'Go', stopWhen: many })
@@ -102,7 +102,7 @@ describe('byReference', () => {
     expect(result.text).toBe('Fine.')
   })
 
-  it('shows bodies and long results as references, and gives the app what it gave before', async () => {
+  it('shows bodies and long results as references, and the app gets the original values', async () => {
     const turns = [calls(['table', {}], ['photo', {}]), 'Done.']
     const { prompts, model, result } = await run(turns, { table, photo })
     const [offloaded, picture] = outputs(prompts[1])
@@ -133,7 +133,7 @@ describe('byReference', () => {
     expect(JSON.stringify(result.responseMessages).length).toBeLessThan(2000)
   })
 
-  it('shows each result of calls to which a model gave one id', async () => {
+  it('shows each result of calls that share an id', async () => {
     const turn = ['Oslo', 'Rome'].map((city) => ({ id: 'c', name: 'say', arguments: { city } }))
     const say = tool({
       inputSchema: z.object({ city: z.string() }),
@@ -187,7 +187,7 @@ describe('byReference', () => {
     expectTypeOf(refs.tools({ fetch_asset }).fetch_asset).toEqualTypeOf(fetch_asset)
   })
 
-  it('gives parameters the values of variables, references and marks', async () => {
+  it('resolves variables, references and embedded references in parameters', async () => {
     const { keep, given } = keeper(
       z.object({
         rows: z.array(z.object({ id: z.number(), name: z.string() })),
@@ -216,7 +216,7 @@ describe('byReference', () => {
     expect(result.steps[1]?.toolCalls[0]?.input).toEqual(input)
   })
 
-  it('gives files to tools that know nothing of references, as text', async () => {
+  it('passes files as text to tools that do not know references', async () => {
     const data = Buffer.from(png).toString('base64')
     const assets = createAssets()
     const { ref } = await assets.save(png, 'image/png')
@@ -241,7 +241,7 @@ describe('byReference', () => {
     expect(shownTo(prompts.at(-1))).not.toContain('iVBOR')
   })
 
-  it('gives the reference where a schema asks for it, and rejects forms that there are not', async () => {
+  it('passes the reference if a schema requires it, and rejects unknown forms', async () => {
     const assets = createAssets()
     const { ref } = await assets.save(png, 'image/png')
     const as = (form: string) =>
@@ -257,7 +257,7 @@ describe('byReference', () => {
     )
   })
 
-  it('tells the model what is wrong with a reference, and with what it stands for', async () => {
+  it('tells the model what is wrong with a reference or its value', async () => {
     const { keep, given } = keeper(z.object({ n: z.number() }))
     const turns = [
       calls(['weather', { city: 'Oslo' }]),
@@ -277,7 +277,7 @@ describe('byReference', () => {
     expect(result.text).toBe('Sorry.')
   })
 
-  it('reads results of earlier requests from the messages, however they were kept', async () => {
+  it('reads results of earlier requests from the messages, in any stored form', async () => {
     const assets = createAssets()
     const first = byReference({ assets })
     const before = await run([calls(['table', {}]), 'A table.'], { table }, { refs: first })
@@ -291,7 +291,7 @@ describe('byReference', () => {
     expect(after.prompts[0]?.slice(0, 3)).toEqual(before.prompts[1]?.slice(0, 3))
   })
 
-  it('shows what a browser sends back as it was shown before', async () => {
+  it('shows messages from a browser as they were shown before', async () => {
     const assets = createAssets()
     const data = Buffer.from(png).toString('base64')
     const draw = tool({ inputSchema: none, execute: () => ({ mimeType: 'image/png', data }) })
@@ -320,7 +320,7 @@ describe('byReference', () => {
     expect(same?.slice(0, prompt?.length)).toEqual(prompt)
   })
 
-  it('begins each prompt as the one before it', async () => {
+  it('starts each prompt with the previous one', async () => {
     const step = (i: number) =>
       calls([
         ['weather', 'table', 'photo'][i % 3] as string,
@@ -335,7 +335,7 @@ describe('byReference', () => {
     expect(shownTo(prompts.at(-1)).match(/\[same image as above/g)).toHaveLength(1)
   })
 
-  it('runs tools with whatever their schemas make of the input', async () => {
+  it('runs tools with the input as their schemas transform it', async () => {
     const given: unknown[] = []
     const inputSchema = z.object({ n: z.string().transform((text) => BigInt(text)) })
     const count = tool({ inputSchema, execute: ({ n }) => String(given.push(n)) })
@@ -377,7 +377,7 @@ describe('byReference', () => {
     )
   })
 
-  it('passes what tools throw, and what they give that cannot be kept', async () => {
+  it('passes on errors of tools, and results that cannot be stored', async () => {
     const broken = tool({
       inputSchema: none,
       execute: (): string => {
@@ -396,7 +396,7 @@ describe('byReference', () => {
     expect(result.text).toBe('Oh.')
   })
 
-  it('asks for approval by the values, and runs what was approved', async () => {
+  it('asks for approval with the values, and runs what was approved', async () => {
     const asked: unknown[] = []
     const { keep, given } = keeper(z.object({ n: z.number() }))
     const pay = {
@@ -428,7 +428,7 @@ describe('byReference', () => {
     expect(outputs(after.prompts[0]).at(-1)).toEqual({ type: 'text', value: 'kept' })
   })
 
-  it('keeps what a tool shows its model, with files as references', async () => {
+  it('keeps what a tool shows to its model, with files as references', async () => {
     const data = Buffer.from(png).toString('base64')
     const shot = tool({
       inputSchema: none,
@@ -461,7 +461,7 @@ describe('byReference', () => {
     expect(given).toEqual([{ text: 'The screen' }])
   })
 
-  it('leaves tools of providers alone, and the schemas of dynamic ones', async () => {
+  it('does not change tools of providers, and the schemas of dynamic ones', async () => {
     const search = {
       ...{ type: 'provider', id: 'x.search', args: {}, isProviderExecuted: true },
       inputSchema: none,
@@ -490,7 +490,7 @@ describe('byReference', () => {
     })
   })
 
-  it('makes references of what tools without a wrapper gave', async () => {
+  it('converts results of unwrapped tools to references', async () => {
     const refs = byReference()
     const model = answeringModel([calls(['table', {}]), 'Done.'])
     await generateText({ model: refs.model(model), tools: { table }, prompt: 'Go', stopWhen: many })
@@ -498,7 +498,7 @@ describe('byReference', () => {
     expect(shownTo(model.requests[1]?.prompt)).not.toContain('search_asset')
   })
 
-  it('hands on signals, and runs nothing that was cancelled', async () => {
+  it('passes signals on, and runs nothing that was cancelled', async () => {
     const stop = new AbortController()
     const signals: unknown[] = []
     const wait = tool({
@@ -521,7 +521,7 @@ describe('byReference', () => {
     expect(signals).toEqual([false])
   })
 
-  it('reads on in long results and looks at pictures', async () => {
+  it('reads further in long results, and looks at images', async () => {
     const refs = byReference({ capabilities: seeing })
     const { ref } = await refs.assets.save(png, 'image/png')
     const turns = [
@@ -553,7 +553,7 @@ describe('byReference', () => {
     expect(shownTo(after.prompts[0])).not.toContain('"type":"file"')
   })
 
-  it('shows what people attach by reference, or name between marks', async () => {
+  it('shows what people attach by reference, or embed in text', async () => {
     const refs = byReference({ capabilities: seeing })
     const picture = await refs.assets.save(png, 'image/png', { name: 'dot.png' })
     const csv = await refs.assets.save(Buffer.from('a,b\n1,2\n'), 'text/csv')
@@ -584,7 +584,7 @@ describe('byReference', () => {
     expect(model.requests[0]?.tools?.map(({ name }) => name)).toContain('fetch_asset')
   })
 
-  it('calls what tools are made of as theirs', async () => {
+  it('calls methods of tools on their own objects', async () => {
     class Counter {
       description = 'Counts'
       inputSchema = z.object({ by: z.number() })
@@ -618,7 +618,7 @@ describe('byReference', () => {
     expect(given).toEqual([{ image: Buffer.from(png).toString('base64') }])
   })
 
-  it('refuses options that there are not', () => {
+  it('rejects unknown options', () => {
     expect(() => byReference({ maxChars: 1 } as never)).toThrow(
       /Unknown option "maxChars" in byReference/,
     )

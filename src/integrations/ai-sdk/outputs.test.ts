@@ -85,7 +85,7 @@ const said = (text: string): UIMessage => ({
 })
 
 describe("byReference({ outputs: 'references' })", () => {
-  it('sends browsers what the model is shown, without bytes or long JSON', async () => {
+  it('sends browsers what the model sees, without bytes or long JSON', async () => {
     const calls = ['camera', 'rows', 'steps'].map((name) => ({ name, arguments: {} }))
     const { wire, output, requests } = await turn([said('go')], calls)
     expect(wire.length).toBeLessThan(8_000)
@@ -100,7 +100,7 @@ describe("byReference({ outputs: 'references' })", () => {
     expect(shown.length).toBeLessThan(8_000)
   })
 
-  it('shows the model the same in the next turn, whose calls read the values', async () => {
+  it('shows the model the same in the next turn, where calls read the values', async () => {
     const first = await turn([said('go')], [{ name: 'rows', arguments: {} }])
     const messages = [said('go'), JSON.parse(JSON.stringify(first.answer)), said('count them')]
     const next = [{ name: 'count', arguments: { of: '†result#1.rows' } }]
@@ -111,7 +111,7 @@ describe("byReference({ outputs: 'references' })", () => {
     expect(second.wire).toContain('"output":9000')
   })
 
-  it('gives the values of a tool with a toModelOutput, and of all tools by default', async () => {
+  it('returns the values of a tool with toModelOutput, and of all tools by default', async () => {
     const calls = [{ name: 'shown', arguments: {} }]
     expect((await turn([said('go')], calls)).output('shown')).toEqual({
       data: PNG.toString('base64'),
@@ -120,7 +120,7 @@ describe("byReference({ outputs: 'references' })", () => {
     expect((await turn([said('go')], camera, byReference())).wire.length).toBeGreaterThan(200_000)
   })
 
-  it('its assets are served to browsers', async () => {
+  it('makes assets that are served to browsers', async () => {
     const { output, refs } = await turn([said('go')], [{ name: 'camera', arguments: {} }])
     const handler = createAssetHandler({ assets: refs.assets })
     const ref: string = output('camera').photo.assetRef
@@ -136,7 +136,7 @@ describe('createAssetHandler', () => {
   const serve = (path: string, init?: RequestInit) =>
     createAssetHandler({ assets })(new Request(`http://app.test/${path}`, init))
 
-  it('serves an id or a reference: whole, ranges, 304, heads, fields and downloads', async () => {
+  it('serves an id or a reference: whole, ranges, 304, HEAD, fields and downloads', async () => {
     const { ref, assetId } = await assets.save(PNG, 'image/png', { name: 'cat.png' })
     const whole = await serve(`files/${assetId}`)
     expect(whole.status).toBe(200)
@@ -156,7 +156,7 @@ describe('createAssetHandler', () => {
     expect(await (await serve(field)).json()).toBe(2)
   })
 
-  it('answers what cannot be served with a status', async () => {
+  it('responds with a status to what cannot be served', async () => {
     const { assetId } = await assets.save(PNG, 'image/png')
     const statuses = [
       await serve('nothing'),
@@ -168,7 +168,7 @@ describe('createAssetHandler', () => {
     expect(statuses[3]?.headers.get('content-range')).toBe(`bytes */${PNG.byteLength}`)
   })
 
-  it('asks the app whose assets they are', async () => {
+  it('asks the app for the owner of the assets', async () => {
     const { assetId } = await assets.save(PNG, 'image/png')
     const handler = createAssetHandler({
       assets: ({ headers }) =>

@@ -214,7 +214,7 @@ describe('byReference({ toolSearch: { provider: true } })', () => {
     expect(called.at(-1)).toEqual(['shop_delete_photo', 'x'])
   })
 
-  it('changes nothing below its limit, and has no tool that searches there', async () => {
+  it('changes nothing below its limit, and adds no search tool there', async () => {
     const answers = ANTHROPIC.answers().slice(1)
     const { sent, steps } = await run({ ...ANTHROPIC, answers }, { provider: true })
     expect(sent[0]?.tools).toMatchObject(Object.keys(tools).map((name) => ({ name })))

@@ -124,7 +124,7 @@ describe.each(Object.entries(PROVIDERS))('ten pictures, with %s', (name, provide
   const noise = name.includes('chat') || !provider.takesImages ? large : small
   const photos = Array.from({ length: 10 }, (_, i) => Buffer.concat([noise, Buffer.from([i])]))
 
-  it('are sent as the model takes them, once each, and go to a tool by reference', async () => {
+  it('are sent in a form that the model accepts, once each, and go to a tool by reference', async () => {
     const script: Call[] = [
       { name: 'shoot', input: {} },
       { name: 'measure', input: { image: '†result#1.photos[7].picture', times: 2 } },

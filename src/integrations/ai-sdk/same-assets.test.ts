@@ -11,7 +11,7 @@ const table = {
 }
 
 describe('sameAssets', () => {
-  it('has one asset for equal content, also at once and in another process', async () => {
+  it('keeps one asset for equal content, also concurrently and in another process', async () => {
     const store = createMemoryAssetStore()
     const [one, other] = [createAssets({ store }), createAssets({ store })].map(sameAssets)
     const saved = await Promise.all([
@@ -26,7 +26,7 @@ describe('sameAssets', () => {
     expect(await one?.usage()).toMatchObject({ assets: 2 })
   })
 
-  it('keeps apart what differs, by content, name or type', async () => {
+  it('keeps separate assets for different content, names or types', async () => {
     const assets = sameAssets(createAssets())
     const refs = [
       await assets.save(png, 'image/png'),
@@ -42,7 +42,7 @@ describe('sameAssets', () => {
     expect(new Set(refs).size).toBe(8)
   })
 
-  it('saves a long result as it is at the call, and finds it by that', async () => {
+  it('saves a long result as it is at the time of the call', async () => {
     const assets = sameAssets(createAssets())
     const content = [{ a: 1 }]
     const saving = assets.saveAsset({ ...table, content })
@@ -71,7 +71,7 @@ describe('sameAssets', () => {
     expect(await assets.get(second.ref)).toMatchObject({ mime: 'image/png' })
   })
 
-  it('passes on what a store refuses', async () => {
+  it('passes on errors of a store', async () => {
     const assets = sameAssets(createAssets({ config: { limits: { bodyBytes: 10 } } }))
     await expect(assets.save(png, 'image/png')).rejects.toThrow(/limit for one asset/)
   })

@@ -99,7 +99,7 @@ describe('byReference({ toolSearch })', () => {
     expect(steps[0]?.toolResults).toMatchObject([{ output: { tools: [{ name: 'a' }] } }])
   })
 
-  it('streams the real tool, and answers a wrong name with the nearest ones', async () => {
+  it('streams the real tool, and returns the nearest names for a wrong one', async () => {
     const refs = byReference({ toolSearch: true })
     const model = answeringModel([
       calls(through('shop_delete_photo', { id: 'p' }), through('shop_delete_photos', { id: 'p' })),
@@ -116,7 +116,7 @@ describe('byReference({ toolSearch })', () => {
   })
 
   it.each(['generateText', 'streamText'] as const)(
-    'answers wrong arguments with the parameters, and an unknown tool with the nearest names: %s',
+    'returns the parameters for wrong arguments, and the nearest names for an unknown tool: %s',
     async (how) => {
       const refs = byReference({ toolSearch: true })
       const model = answeringModel([
@@ -268,7 +268,7 @@ describe('byReference({ toolSearch }) with many tools', () => {
     expect(new Set(model.requests.map(({ tools: all }) => JSON.stringify(all))).size).toBe(1)
   })
 
-  it('finds and calls names that are no identifiers', async () => {
+  it('finds and calls names that are not identifiers', async () => {
     const names = [
       'Größe messen.jetzt',
       'a/b c',
@@ -405,7 +405,7 @@ describe('byReference({ toolSearch }) with many tools', () => {
     }
   })
 
-  it('answers a wrong name with few names, however it is called', async () => {
+  it('returns few names for a wrong name, however it is called', async () => {
     const { last } = await asked(
       [calls(['stripe_get_invoices', { id: '1' }], through('stripe_get_invoices', {})), 'Done.'],
       manyTools(1000),
@@ -506,7 +506,7 @@ describe('byReference({ toolSearch }) with many tools', () => {
     expect(third.prompts[0]?.startsWith(second.last.slice(0, -1))).toBe(true)
   })
 
-  it('has no search where nothing is left to find', async () => {
+  it('has no search if nothing is left to find', async () => {
     const all = Object.keys(tools)
     for (const [given, names] of [
       [tools, all],
@@ -517,7 +517,7 @@ describe('byReference({ toolSearch }) with many tools', () => {
     }
   })
 
-  it('leaves tools of a provider to the provider', async () => {
+  it('does not change tools of a provider', async () => {
     const web = {
       type: 'provider',
       id: 'test.web',

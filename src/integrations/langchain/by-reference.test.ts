@@ -255,7 +255,7 @@ describe('byReference in an agent', () => {
     expect(storedIn(checkpointer).length).toBeLessThan(150_000)
   })
 
-  it('says so where a model takes no images', async () => {
+  it('reports that a model accepts no images', async () => {
     const { model, requests } = scriptedChat([
       calls('photograph'),
       (messages) => calls('fetch_asset', { ref: refIn(textOf(messages)) }),
@@ -283,7 +283,7 @@ describe('byReference in an agent', () => {
     expect(storedIn(checkpointer).length).toBeLessThan(20_000)
   })
 
-  it('continues a thread whose image is no longer there', async () => {
+  it('continues a thread whose image no longer exists', async () => {
     const { model, requests } = scriptedChat(['I see nothing.'])
     const agent = createAgent({ model, tools: [], middleware: [byReference().middleware] })
     const content = [{ type: 'image_url', image_url: { url: 'asset://gone' } }]
@@ -348,7 +348,7 @@ describe('tools of LangChain by reference', () => {
     expect(small.content).toEqual([{ type: 'text', text: 'a' }])
   })
 
-  it('takes schemas of zod 3, text alone, and what a parameter asks for', async () => {
+  it('accepts schemas of zod 3, plain text, and the types that a parameter requires', async () => {
     const { ref } = await assets.save(PICTURE, 'image/png')
     const old = tool(({ image, n }) => `${image.length} ${n}`, {
       name: 'old',
@@ -365,7 +365,7 @@ describe('tools of LangChain by reference', () => {
     expect((await call(bytes, { image: ref })).content).toBe('1000000')
   })
 
-  it('leaves commands, tools of a provider and headless tools as they are', async () => {
+  it('does not change commands, tools of a provider and headless tools', async () => {
     const command = new Command({ update: { messages: [] } })
     expect(await call(tool(() => command, { name: 'command', schema: z.object({}) }))).toBe(command)
     const provider = { type: 'web_search' }

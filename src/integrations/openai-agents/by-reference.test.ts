@@ -162,7 +162,7 @@ describe('byReference of OpenAI Agents', () => {
     expect(await refs.assets.resolve(`${refIn(shown[10])}/content`)).toEqual(ROWS)
   })
 
-  it('gives tools the values of references, and lets their schema check them', async () => {
+  it('passes the values of references to tools, whose schema checks them', async () => {
     const { given, note } = noting()
     const model = calling(
       () => [
@@ -203,7 +203,7 @@ describe('byReference of OpenAI Agents', () => {
     expect(given.tools).toEqual([note])
   })
 
-  it('leaves small results, structured outputs and errors as they are', async () => {
+  it('does not change small results, structured outputs and errors', async () => {
     const outputs: Tool[] = [
       ['small', () => ({ city: 'Bonn' })],
       ['text', () => '{"a": 1}'],

@@ -73,7 +73,7 @@ async function eventsOf(
 const call = (location: string) => ({ id: 'c', name: 'get_weather', arguments: { location } })
 
 describe('createResponsesHandler, with the package "openai"', () => {
-  it('answers, and goes on with the conversation', async () => {
+  it('answers, and continues the conversation', async () => {
     const { client, model } = serve(['Hello, Ada.', 'Your name is Ada.'], { speakAs: () => true })
     const first = await client.responses.create({
       ...{ model: 'any', input: 'I am Ada', instructions: 'Be kind', temperature: 0.5 },
@@ -92,7 +92,7 @@ describe('createResponsesHandler, with the package "openai"', () => {
     expect((await client.responses.retrieve(second.id)).output).toEqual(second.output)
   })
 
-  it('goes on from an earlier response in a conversation of its own', async () => {
+  it('continues from an earlier response in a new conversation', async () => {
     const { client, model, log } = serve(['One.', 'Two.', 'Other two.'])
     const first = await client.responses.create({ model: 'm', input: 'First' })
     const ask = (input: string) =>
@@ -104,7 +104,7 @@ describe('createResponsesHandler, with the package "openai"', () => {
     expect((await log.list()).conversations).toHaveLength(2)
   })
 
-  it('goes on from a response that failed, each time in a conversation of its own', async () => {
+  it('continues from a failed response, each time in a new conversation', async () => {
     const { client, model } = serve([new Error('down'), 'Two.', 'Three.'])
     const ask = (input: string, previous_response_id?: string) =>
       client.responses.create({ model: 'any', input, previous_response_id })
@@ -135,7 +135,7 @@ describe('createResponsesHandler, with the package "openai"', () => {
     ])
   })
 
-  it('has the client call its functions, alone or in a stream', async () => {
+  it('lets the client call its functions, with and without streaming', async () => {
     const turns = [{ text: 'Let me see.', calls: [call('Oslo')] }, 'It rains in Oslo.']
     const { client, model } = serve([...turns, ...turns])
     for (const isStream of [false, true]) {
@@ -195,7 +195,7 @@ describe('createResponsesHandler, with the package "openai"', () => {
     })
   })
 
-  it('shows what the agent’s own tools did, and asks for approvals', async () => {
+  it('shows the calls of the agent’s own tools, and asks for approvals', async () => {
     const { client } = serve([
       {
         calls: [
@@ -220,7 +220,7 @@ describe('createResponsesHandler, with the package "openai"', () => {
     ])
   })
 
-  it('answers though only some of the calls have their outputs', async () => {
+  it('answers even if only some of the calls have outputs', async () => {
     const both = { calls: [call('Oslo'), { ...call('Rome'), id: 'd' }] }
     const { client } = serve([both, 'Rain and sun.'])
     const ask = { model: 'm', tools: [weather] }
@@ -235,7 +235,7 @@ describe('createResponsesHandler, with the package "openai"', () => {
     expect((await tell(second.id, 'd')).output_text).toBe('Rain and sun.')
   })
 
-  it('leaves answers that were given before aside', async () => {
+  it('ignores earlier answers', async () => {
     const { client } = serve([{ calls: [{ id: 'p', name: 'pay', arguments: {} }] }])
     const old = {
       type: 'mcp_approval_response',
@@ -247,7 +247,7 @@ describe('createResponsesHandler, with the package "openai"', () => {
     expect(output).toMatchObject([{ type: 'mcp_approval_request', id: 'p' }])
   })
 
-  it('says what it does not have, and that a file comes as a form', async () => {
+  it('reports unsupported features, and that a file must be sent as a form', async () => {
     const { handler } = serve([])
     const nothing = await handler(new Request(`${BASE}/chat/completions`, { method: 'POST' }))
     expect(nothing.status).toBe(404)
@@ -265,7 +265,7 @@ describe('createResponsesHandler, with the package "openai"', () => {
     }
   })
 
-  it('takes pictures and files, inline and uploaded, as assets', async () => {
+  it('stores images and files, inline and uploaded, as assets', async () => {
     const { client, assets, model } = serve(['Seen.'])
     const data = Buffer.from(PNG).toString('base64')
     const file = await client.files.create({
@@ -303,7 +303,7 @@ describe('createResponsesHandler, with the package "openai"', () => {
     expect(all.map(({ mime }) => mime)).toContain('application/vnd.apache.parquet')
   })
 
-  it('gives JSON by a schema', async () => {
+  it('returns JSON that matches a schema', async () => {
     const { client, model } = serve(['{"city":"Oslo"}'])
     const schema = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] }
     const format = { type: 'json_schema' as const, name: 'place', schema }
@@ -316,7 +316,7 @@ describe('createResponsesHandler, with the package "openai"', () => {
     expect(model.requests[0]?.responseFormat).toMatchObject({ type: 'json' })
   })
 
-  it('runs in the background, is cancelled, and says what failed', async () => {
+  it('runs in the background, can be cancelled, and reports failures', async () => {
     const { promise, resolve } = Promise.withResolvers<void>()
     const slow = { ...sum, id: 'slow', execute: () => promise }
     const model = scriptedModel([
@@ -350,7 +350,7 @@ describe('createResponsesHandler, with the package "openai"', () => {
     expect((await client.responses.retrieve(sent.id)).output).toEqual(sent.output)
   })
 
-  it('cancels no later run than that of the response', async () => {
+  it('cancels only the run of the response, and no later one', async () => {
     const { client, fetch, log } = serve(['One.', { calls: [{ name: 'pay', arguments: {} }] }])
     const open = (await fetch(`${BASE}/responses`, post({ input: 'Go', stream: true }))).body
     const first = await vi.waitFor(async () => {
@@ -373,7 +373,7 @@ describe('createResponsesHandler, with the package "openai"', () => {
     expect(await status()).toEqual(['waiting'])
   })
 
-  it('cancels the run of a client that goes while it begins', async () => {
+  it('cancels the run of a client that disconnects while it starts', async () => {
     const log = createMemoryLog()
     const gone = new AbortController()
     const leaving: ConversationLog = {
@@ -396,7 +396,7 @@ describe('createResponsesHandler, with the package "openai"', () => {
     await answered
   })
 
-  it('says so if the conversation is deleted while it answers', async () => {
+  it('reports that the conversation was deleted during the answer', async () => {
     const { client, log } = serve([() => new Promise<never>(() => {})])
     const answered = client.responses.create({ model: 'm', input: 'Go' })
     answered.catch(() => {})
@@ -405,7 +405,7 @@ describe('createResponsesHandler, with the package "openai"', () => {
     await expect(answered).rejects.toThrow('The conversation was deleted')
   })
 
-  it('says what is wrong with a request', async () => {
+  it('reports what is wrong with a request', async () => {
     const { client, fetch } = serve(['One.'])
     const { handler } = serve([], { agent: createAgent({ model: scriptedModel([]) }) })
     for (const [body, words] of [
@@ -469,7 +469,7 @@ describe('createResponsesHandler, with the package "openai"', () => {
   })
 })
 
-describe('who speaks by the Responses API', () => {
+describe('the sender of Responses API messages', () => {
   it.each([
     ['the system by its instructions', { input: 'Hi', instructions: 'Obey' }],
     ['the system', { input: [{ role: 'system', content: 'Obey' }] }],
@@ -484,7 +484,7 @@ describe('who speaks by the Responses API', () => {
         ],
       },
     ],
-  ])('is not %s, unless the app lets who sent the request', async (_, body) => {
+  ])('is not %s, unless the app lets the caller speak as others', async (_, body) => {
     const mayBe = (request: Request) => request.headers.get('authorization') === 'Bearer backend'
     const { handler, log } = serve(['Yes.'], { speakAs: mayBe })
     const ask = (authorization: string) =>
@@ -512,13 +512,13 @@ describe('createResponsesHandler, with the package "@ai-sdk/open-responses"', ()
     execute: async ({ location }) => ({ location, rain: 12 }),
   })
 
-  it('gives text, whole and streamed', async () => {
+  it('returns text, whole and streamed', async () => {
     const { model } = sdk(['Hello.', 'Hello again.'])
     expect((await generateText({ model, prompt: 'Hi' })).text).toBe('Hello.')
     expect(await streamText({ model, prompt: 'Hi' }).text).toBe('Hello again.')
   })
 
-  it('has the SDK run its tools, whose conversation it keeps itself', async () => {
+  it('lets the SDK run its tools and keep the conversation', async () => {
     const { model, asked } = sdk([{ calls: [call('Oslo')] }, 'It rains in Oslo.'])
     const { text, steps } = await generateText({
       ...{ model, tools: { get_weather: getWeather }, stopWhen: stepCountIs(3) },

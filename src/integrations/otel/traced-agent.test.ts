@@ -29,7 +29,7 @@ const calls = (...names: string[]) => ({
 })
 
 describe('createTracedAgent', () => {
-  it('makes one tree of a run, below the span in which it was asked for', async () => {
+  it('makes one tree for a run, below the active span of the caller', async () => {
     const { tracer, tree, named } = traces()
     const both = Promise.withResolvers<void>()
     let running = 0
@@ -68,7 +68,7 @@ describe('createTracedAgent', () => {
     ])
   })
 
-  it('traces what a server is asked, each run below its request', async () => {
+  it('traces requests to a server, each run below its request', async () => {
     const { tracer, tree } = traces()
     const log = createMemoryLog()
     const model = scriptedModel([calls('fetch'), 'One page.'])
@@ -93,7 +93,7 @@ describe('createTracedAgent', () => {
     ])
   })
 
-  it('gives items of mapped calls, tries, and native tools spans of their own', async () => {
+  it('gives items of mapped calls, attempts, and native tools their own spans', async () => {
     const { tracer, tree, named } = traces()
     let tries = 0
     const flaky = tool('flaky', () => {
@@ -139,7 +139,7 @@ describe('createTracedAgent', () => {
     expect(second?.attributes['byref.tool.attempt']).toBe(2)
   })
 
-  it('has sub-agent below the call that asked them', async () => {
+  it('puts sub-agents below the call that started them', async () => {
     const { tracer, tree, named } = traces()
     const log = createMemoryLog()
     const critic = createTracedAgent(
@@ -224,7 +224,7 @@ describe('createTracedAgent', () => {
     expect(named('execute_tool wait')[0]?.attributes['error.type']).toBe('interrupted')
   })
 
-  it('goes on in another process in the same trace, with a link to where it began', async () => {
+  it('continues in another process in the same trace, with a link to its beginning', async () => {
     const [one, two] = [traces(), traces()]
     const shared = { log: createMemoryLog().scoped('tenant'), name: 'worker' }
     const started = Promise.withResolvers<void>()
@@ -263,7 +263,7 @@ describe('createTracedAgent', () => {
     })
   })
 
-  it('puts runs that waited below who asked for them, not below the run before', async () => {
+  it('puts queued runs below their own request, not below the previous run', async () => {
     const { tracer, tree } = traces()
     const go = Promise.withResolvers<void>()
     const begun = Promise.withResolvers<void>()
@@ -290,7 +290,7 @@ describe('createTracedAgent', () => {
     ])
   })
 
-  it('says what a model call used, and why it failed, without the key that was refused', async () => {
+  it('records the usage of a model call, and why it failed, without the rejected key', async () => {
     const { tracer, named } = traces()
     const agent = createTracedAgent({ model: counting(), settings: {} }, { tracer })
     await agent.run({ messages: say('x') }).result
@@ -313,7 +313,7 @@ describe('createTracedAgent', () => {
     }
   })
 
-  it('ends the span of what is refused, and refuses options that there are not', async () => {
+  it('ends the spans of rejected requests, and rejects unknown options', async () => {
     const { tracer, named, unended } = traces()
     const agent = createTracedAgent({ model: scriptedModel([]) }, { tracer })
     await expect(agent.run({ messages: [] }).result).rejects.toMatchObject({
@@ -330,7 +330,7 @@ describe('createTracedAgent', () => {
     ).toThrow(/Unknown option "content" in createTracedAgent/)
   })
 
-  it('does what the agent does where nothing is traced, and leaves no trace in the log', async () => {
+  it('behaves like the agent without tracing, and does not change the log', async () => {
     const heard: string[] = []
     const callbacks: EventHandlers = {
       onEvent: ({ type }) => void heard.push(type),
@@ -363,7 +363,7 @@ describe('createTracedAgent', () => {
     expect(agent.scoped('a').scoped(null).log.namespace).toBe(null)
   })
 
-  it('records neither what is said and passed nor secrets, with references or without', async () => {
+  it('records no messages, arguments or secrets, with or without references', async () => {
     const bytes = fc.uint8Array({ minLength: 48, maxLength: 300 })
     const word = fc.stringMatching(/^[a-z]{24}$/)
     await fc.assert(

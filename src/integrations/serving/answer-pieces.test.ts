@@ -29,7 +29,7 @@ const textOf = (pieces: readonly AnswerPiece[]): string =>
   pieces.map((piece) => (piece.type === 'text-delta' ? piece.delta : '')).join('')
 
 describe('AnswerPieces', () => {
-  it('tells a text that goes on behind a call', () => {
+  it('reports a text that continues after a call', () => {
     const pieces = piecesOf([
       ...[start('m'), write('m', 'Let me see. '), end('m'), call('a')],
       ...[write('m', 'I add.'), end('m'), keep('m', 'Let me see. I add.')],
@@ -45,7 +45,7 @@ describe('AnswerPieces', () => {
     ])
   })
 
-  it('tells the whole of what it did not see begin, and the rest of what it did not see end', () => {
+  it('reports the whole of what it did not see start, and the rest of what it did not see end', () => {
     expect(textOf(piecesOf([write('m', 'end.'), keep('m', 'To the end.')]))).toBe('To the end.')
     expect(textOf(piecesOf([start('m'), write('m', 'To'), keep('m', 'To the end.')]))).toBe(
       'To the end.',
@@ -56,7 +56,7 @@ describe('AnswerPieces', () => {
     ])
   })
 
-  it('ends what breaks off', () => {
+  it('ends what is cut off', () => {
     const began = { type: 'TOOL_CALL_START', toolCallId: 'a', toolCallName: 'sum' } as const
     const pieces = piecesOf([
       ...[start('m'), write('m', 'Let me'), { ...began, parentMessageId: 'm' }],
@@ -67,7 +67,7 @@ describe('AnswerPieces', () => {
     ])
   })
 
-  it('begins and ends each text and call once, whatever happens', () => {
+  it('starts and ends each text and call once, whatever happens', () => {
     let begun = 0
     for (let seed = 1; seed <= 100; seed++) {
       const open = new Set<string>()

@@ -46,7 +46,7 @@ async function play(
 }
 
 describe('durableOptions', () => {
-  it('sends references through steps, and messages only where an input names a result', async () => {
+  it('sends references through steps, and messages only if an input names a result', async () => {
     const { prompt, stored } = await play(
       [
         calls(['photograph', {}]),
@@ -79,7 +79,7 @@ describe('durableOptions', () => {
     expect(given).toEqual([call, { ...call, abortSignal, context: { user: 'u' } }])
   })
 
-  it('shows what a tool shows its model, and stores no value', async () => {
+  it('shows what a tool shows to its model, and stores no value', async () => {
     const shows = tool({
       inputSchema: none,
       execute: () => image,
@@ -108,7 +108,7 @@ describe('durableOptions', () => {
     expect(steps[0]?.toolResults[0]?.output).toBe('whole')
   })
 
-  it('keeps what tools are, and leaves some to browsers and providers', async () => {
+  it('keeps the properties of tools, and leaves some to browsers and providers', async () => {
     const ask = tool({ description: 'Asks', title: 'Ask', inputSchema: none })
     const plain = dynamicTool({
       inputSchema: jsonSchema({ type: 'object', properties: { n: { type: 'number' } } }),
@@ -143,7 +143,7 @@ describe('durableOptions', () => {
     )
   })
 
-  it('has schemas that WorkflowAgent takes without a warning', async () => {
+  it('makes schemas that WorkflowAgent accepts without a warning', async () => {
     const rows = z.array(z.object({ n: z.number().min(3) }))
     const list = tool({
       inputSchema: z.object({
@@ -214,7 +214,7 @@ describe('durable', () => {
     }
   })
 
-  it('is refused with trust', () => {
+  it('is rejected with trust', () => {
     const refs = byReference({ trust: 'track' })
     expect(() => refs.durable({ model: scriptedModel([]) })).toThrow(/has no durable/)
   })

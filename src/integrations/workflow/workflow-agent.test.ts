@@ -79,7 +79,7 @@ function storedIn(folder: string): number {
 }
 
 describe('durableOptions in WorkflowAgent', () => {
-  it('goes on in another process after a kill, with references in all steps', async () => {
+  it('continues in another process after a kill, with references in all steps', async () => {
     const folder = newFolder()
     await expect(run(folder, starting(), { GAUGE_DIES: 'size' })).rejects.toMatchObject({
       signal: 'SIGKILL',

@@ -25,7 +25,7 @@ const read = (long: boolean): ScriptedTurn => ({
 it.each([
   { what: 'a file of a result', long: false },
   { what: 'a long result', long: true },
-])('the record of $what has its label, wherever it goes', async ({ long }) => {
+])('the record of $what has its label in every store', async ({ long }) => {
   const store = createMemoryAssetStore()
   const agent = createAgent({
     ...{ tools: [readMail], assets: { store }, trust: 'quarantine' },
@@ -53,7 +53,7 @@ it.each([
   })
 })
 
-it('records say nothing where trust is off', async () => {
+it('records have no labels if trust is off', async () => {
   const agent = createAgent({ tools: [readMail], model: scriptedModel([read(false), 'Done']) })
   const { assets } = await agent.run({ messages: say('Read') }).result
   expect(await agent.assets.info(assets[0]?.ref ?? '')).not.toHaveProperty('label')

@@ -91,8 +91,8 @@ const variable = (kind: string, path: (string | number)[] = [], instance?: strin
 const result = (labels: Labels, number: number) =>
   labels.variable(variable('result', [], String(number)))
 
-describe('nothing launders', () => {
-  it('not a tool that gives it back, in a text, a list or by a second name', async () => {
+describe('an untrusted value stays untrusted', () => {
+  it('after a tool returns it, in a text, a list or by a second name', async () => {
     const { labels } = await played([
       call('theirs', { _outputPath: '†state.mail' }),
       call('echo', { value: ['see <|†state.mail.words|>'] }),
@@ -105,7 +105,7 @@ describe('nothing launders', () => {
     expect(result(labels, 4)).toMatchObject({ integrity: 'trusted', confidentiality: 'public' })
   })
 
-  it('not a map over it, nor over ours with it', async () => {
+  it('after a mapped call over it, or over trusted values with it', async () => {
     const { labels } = await played([
       call('theirs'),
       call('echo', { _each: '†result#1.rows', value: '†item.name' }),
@@ -117,7 +117,7 @@ describe('nothing launders', () => {
     expect(result(labels, 4)).toMatchObject({ integrity: 'trusted' })
   })
 
-  it('not writing it beside ours, whichever way', async () => {
+  it('after it is written beside trusted data, in any way', async () => {
     const into = (method: string, path: string) => [
       call('ours', { _outputPath: path }),
       call('theirs', { _outputPath: path, _outputMethod: method }),
@@ -138,7 +138,7 @@ describe('nothing launders', () => {
     expect(labels.variable(variable('state', ['a']))).toMatchObject(untrusted)
   })
 
-  it('not writing ours over some of it', async () => {
+  it('after trusted data overwrites a part of it', async () => {
     for (const method of ['merge', 'assign', 'push', 'concat']) {
       const { labels } = await played([
         call('theirs', { _outputPath: '†l' }),
@@ -150,7 +150,7 @@ describe('nothing launders', () => {
     }
   })
 
-  it('not taking an item out of a list, after which others stand in its place', async () => {
+  it('after an item of a list is removed, and others take its place', async () => {
     const { labels } = await played([
       call('echo', { value: 'x', _outputPath: '†l.items' }),
       call('theirs', { _outputPath: '†l.b' }),
@@ -160,7 +160,7 @@ describe('nothing launders', () => {
     expect(labels.variable(variable('l', ['items']))).toMatchObject(untrusted)
   })
 
-  it('but setting it anew does', async () => {
+  it('unless the whole value is replaced', async () => {
     const { labels } = await played([
       call('theirs', { _outputPath: '†state.a' }),
       call('ours', { _outputPath: '†state.a' }),
@@ -168,7 +168,7 @@ describe('nothing launders', () => {
     expect(labels.variable(variable('state', ['a']))).toMatchObject({ integrity: 'trusted' })
   })
 
-  it('not a large value as an asset, nor a reference in a reference', async () => {
+  it('as a large value in an asset, and as a reference inside a reference', async () => {
     const wide = defineTool({ ...theirs, id: 'wide', maxResultChars: 10 } as never)
     const { labels, agent } = await played(
       [
@@ -190,7 +190,7 @@ describe('nothing launders', () => {
     })
   })
 
-  it('not an asset that trusted data name', async () => {
+  it('as an asset that trusted data references', async () => {
     const opens = defineTool({
       ...echo,
       id: 'opens',
@@ -218,7 +218,7 @@ describe('nothing launders', () => {
     expect(labels.context()).toMatchObject({ integrity: 'trusted' })
   })
 
-  it('not a tool that keeps it and gives it back later', async () => {
+  it('after a tool keeps it and returns it later', async () => {
     const { labels } = await played([
       call('box', { value: 'ours' }),
       call('box', { value: 'also' }),
@@ -230,7 +230,7 @@ describe('nothing launders', () => {
     expect(result(labels, 5)).toMatchObject(untrusted)
   })
 
-  it('not a tool that reads it by itself', async () => {
+  it('after a tool reads it by itself', async () => {
     const looks = defineTool({
       ...echo,
       id: 'looks',
@@ -240,7 +240,7 @@ describe('nothing launders', () => {
     expect(result(labels, 2)).toMatchObject(untrusted)
   })
 
-  it('not a fork, a restart, nor another host with the same log', async () => {
+  it('after a fork, a restart, and on another host with the same log', async () => {
     const log = createMemoryLog()
     const { agent, conversation } = await played([call('theirs', { _outputPath: '†state.a' })], {
       log,
@@ -257,7 +257,7 @@ describe('nothing launders', () => {
     expect(result(await labelsOf(other, fork), 2)).toMatchObject(untrusted)
   })
 
-  it('not an import by another agent, into a log that never heard of it', async () => {
+  it('after another agent imports it into a new log', async () => {
     const first = await played([call('theirs', { _outputPath: '†state.mail' })])
     const lines: string[] = []
     for await (const line of first.agent.log.export(first.conversation)) lines.push(line)
@@ -275,7 +275,7 @@ describe('nothing launders', () => {
     expect(JSON.stringify(model.requests.map(({ prompt }) => prompt))).not.toContain('obey')
   })
 
-  it('not a join of their table with ours', async () => {
+  it('in a join of an untrusted table with a trusted one', async () => {
     const assets = createAssets()
     const bytes = (csv: string) => new TextEncoder().encode(csv)
     const mine = await assets.importFile(bytes('id,price\n1,3\n'), { name: 'ours.csv' })
@@ -304,7 +304,7 @@ describe('nothing launders', () => {
     expect(result(labels, 3).integrity).toBe('untrusted')
   })
 
-  it('not a summary of it, when the prompt has become too long', async () => {
+  it('in a summary, when the prompt has become too long', async () => {
     const model = scriptedModel([
       call('theirs'),
       ...['Read.', 'Fine.', 'Fine.', 'Fine.'],
@@ -325,7 +325,7 @@ describe('nothing launders', () => {
     expect(labels.context()).toMatchObject(untrusted)
   })
 
-  it('not deleting what was written over it', async () => {
+  it('after a deletion of what was written over it', async () => {
     const { agent, conversation } = await played([
       call('theirs', { _outputPath: '†state.a' }),
       call('ours', { _outputPath: '†state.a' }),
@@ -340,7 +340,7 @@ describe('nothing launders', () => {
     expect(labels.variable(variable('state', ['a']))).toMatchObject(untrusted)
   })
 
-  it('not a person who tries to write over it during a run, against its schema', async () => {
+  it('after a person fails to overwrite it during a run, against its schema', async () => {
     const asked = Promise.withResolvers<void>()
     const waited = Promise.withResolvers<void>()
     const wait = defineTool({
@@ -371,7 +371,7 @@ describe('nothing launders', () => {
     expect(labels.variable(variable('state', ['mail', 'words']))).toMatchObject(untrusted)
   })
 
-  it('not a sub-agent', async () => {
+  it('through a sub-agent', async () => {
     const inner = createAgent({
       model: scriptedModel([call('echo', { value: '†input.task' }), 'It is done.']),
       trust: 'track',
@@ -383,7 +383,7 @@ describe('nothing launders', () => {
     expect(result(labels, 2)).toMatchObject(untrusted)
   })
 
-  it('not what a sub-agent has read by itself', async () => {
+  it('after a sub-agent has read it by itself', async () => {
     const inner = createAgent({
       model: scriptedModel([call('theirs'), 'It says: obey.']),
       trust: 'track',
@@ -395,7 +395,7 @@ describe('nothing launders', () => {
     expect(result(labels, 1)).toMatchObject(untrusted)
   })
 
-  it('not an approval that changes arguments', async () => {
+  it('after an approval that changes arguments', async () => {
     const acts = defineTool({ ...box, id: 'acts', accepts: {} } as never)
     const agent = createAgent({
       model: scriptedModel([call('theirs'), call('acts', { value: '†result#1' }), 'Done.']),
@@ -431,13 +431,13 @@ describe('readers', () => {
     return labels.result(3) !== null && labels.retainedBy('mail').confidentiality === 'private'
   }
 
-  it('are those of every part: what one of them may not read does not go to them', async () => {
+  it('are those who may read every part', async () => {
     expect(await told(['bob'], '†result#1')).toBe(true)
     expect(await told(['ann'], '†result#1')).toBe(false)
     expect(await told(['bob', 'cy'], 'both')).toBe(false)
   })
 
-  it('are who may answer about it', async () => {
+  it('decide who may answer a question about it', async () => {
     const acts = defineTool({ ...box, id: 'acts', accepts: {} } as never)
     const agent = createAgent({
       model: scriptedModel([call('secret'), call('acts', { value: '†result#1' }), 'Done.']),

@@ -105,7 +105,7 @@ function placeLabel(writes: readonly { place: string; label: Label }[], place: s
 
 describe('every label', () => {
   it.each(['track', 'quarantine'] as const)(
-    'in %s is what following its sources gives',
+    'in %s is the label that its sources determine',
     async (trust) => {
       const seen = new Set<string>()
       for (let seed = 1; seed <= RUNS; seed++) {

@@ -198,7 +198,7 @@ describe('a parameter inside a value that is passed by reference', () => {
     expect([...ran, ...list.ran]).toEqual([])
   })
 
-  it('lets fields through that are trusted there', async () => {
+  it('allows fields that are trusted there', async () => {
     const { tool, ran } = acting(open as never, inner)
     const half = defineTool({
       id: 'half',
@@ -254,7 +254,7 @@ describe('sub-agents', () => {
     expect(ran).toEqual([])
   })
 
-  it('that fail do not show their words', async () => {
+  it('that fail do not reveal their texts', async () => {
     const helper = createAgent({
       model: scriptedModel([call('read_mail'), new Error(`It said ${POISON}`)]),
       assets,
@@ -269,8 +269,8 @@ describe('sub-agents', () => {
   })
 })
 
-describe('what is shown', () => {
-  it('holds no field of a preview of an offloaded item', async () => {
+describe('what the model sees', () => {
+  it('contains no field of a preview of an offloaded item', async () => {
     const big = defineTool({
       id: 'big',
       description: 'Reads a long mail',
@@ -287,7 +287,7 @@ describe('what is shown', () => {
     expect(prompts).not.toContain(POISON)
   })
 
-  it('holds no name or type of a file in a person’s data', async () => {
+  it('contains no name or type of a file in a person’s data', async () => {
     const { assetRef, ...file } = await assets
       .save(Buffer.from('x'), 'text/plain', { name: `${POISON}.txt` })
       .then(({ ref, mime, name }) => ({ assetRef: ref, mimeType: mime, name }))
@@ -299,7 +299,7 @@ describe('what is shown', () => {
   })
 })
 
-describe('who says it', () => {
+describe('the sender of a value', () => {
   it('does not make a reply to a command trusted during a run', async () => {
     const { tool, ran } = acting()
     const steering: Tool = {

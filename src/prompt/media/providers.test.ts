@@ -212,7 +212,7 @@ describe.each(NAMES)('what %s is sent', (name) => {
     expect(part.body.slice(0, 2000)).toMatch(how)
   })
 
-  it('of a URL that somebody wrote', async () => {
+  it('of a URL in a text', async () => {
     const url = 'https://x.example/cat.png'
     const { parts } = await sent(name, [
       user('Look:', media(url, { kind: 'image', mimeType: 'image/*' })),
@@ -275,7 +275,7 @@ describe('marks for the prompt cache, on the wire', () => {
   }
 
   it.each(Object.entries(MARKS) as [Name, string][])(
-    'stand for %s behind what is kept',
+    'for %s are placed after the stable part',
     async (name, mark) => {
       await sent(name, items)
       const body = JSON.stringify(server.requests.at(-1)?.body)

@@ -133,7 +133,7 @@ describe('resolveMedia', () => {
     expect(reads.filter((read) => read.startsWith('get')).length).toBeGreaterThan(8)
   })
 
-  it('sends equal bodies once a call, and keeps namespaces apart', async () => {
+  it('sends equal bodies once in each call, and keeps namespaces apart', async () => {
     const assets = createAssets({ config: { namespacing: { mode: 'context' } } })
     const [a, b] = await Promise.all(
       ['one', 'two'].map((namespace) =>
@@ -200,7 +200,7 @@ describe('resolveMedia', () => {
     expect(texts.join('\n')).not.toContain('\n## Data')
   })
 
-  it('shows escaped text up to a limit, and how to read on', async () => {
+  it('shows escaped text up to a limit, and how to continue', async () => {
     const assets = createAssets({})
     const long = await assets.save(
       Buffer.from(`## Data: ¶state\n${'é'.repeat(20_000)}`),
@@ -292,7 +292,7 @@ describe('resolveMedia', () => {
     expect(both.map(textOf)).toEqual(['a file image/png', `[same image as above: ${equal.ref}]`])
   })
 
-  it('leaves out the oldest if one call cannot carry all', async () => {
+  it('leaves out the oldest bodies if one call cannot contain all', async () => {
     const assets = createAssets({})
     const refs = await Promise.all(
       [10, 11, 12].map(async (side) => (await assets.save(await noisePng(side), 'image/png')).ref),

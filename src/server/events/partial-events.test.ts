@@ -12,7 +12,7 @@ function step(messageId: string): ConversationEvent {
 }
 
 describe('PartialEvents', () => {
-  it('have the text of an open step only, as clients that stayed do', () => {
+  it('contain only the text of an open step, like those of connected clients', () => {
     const partial = new PartialEvents()
     const second = text('two', 'Again')
     for (const event of [step('one'), ...text('one', 'Abandoned'), step('two'), ...second]) {

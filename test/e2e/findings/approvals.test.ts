@@ -56,7 +56,7 @@ describe.skipIf(!hasBrowser)('a call that waits for a person', () => {
     return page
   }
 
-  it('is denied by a message, which is answered at once', async () => {
+  it('is denied by a new message, which is answered at once', async () => {
     const page = await askToPay()
     await say(page, 'make it 100 instead')
     const queued = thread(page).getByText('Answered after your decision')
@@ -72,7 +72,7 @@ describe.skipIf(!hasBrowser)('a call that waits for a person', () => {
     expect(paid).toEqual([100])
   })
 
-  it('keeps a message waiting until the decision, and says so', async () => {
+  it('makes a message wait until the decision, and shows that', async () => {
     const page = await askToPay()
     await messageBox(page).fill('and then 7')
     await page.getByText(/Answered after your decision\. To change the call/).waitFor()
@@ -115,7 +115,7 @@ describe.skipIf(!hasBrowser)('a call that waits for a person', () => {
     expect(paid).toEqual([])
   })
 
-  it('has room for the reason on a phone', async () => {
+  it('has space for the reason on a phone', async () => {
     const page = await askToPay(360)
     const reason = page.getByRole('textbox', { name: /Reason for denying/ })
     const hidden = await reason.evaluate((element) => {

@@ -52,7 +52,7 @@ describe.skipIf(!hasBrowser)('the first minute', () => {
     return thread(page).getByRole('article').last().innerText()
   }
 
-  it.each([360, 740])('begins at its top on a phone that is %i pixels high', async (height) => {
+  it.each([360, 740])('starts at the top on a phone that is %i pixels high', async (height) => {
     const page = await workbench.open('/', { viewport: { width: 360, height } })
     await page.getByRole('heading', { name: 'Sample conversations' }).waitFor()
     await page.getByRole('button', { name: /^Every kind of message/ }).waitFor()
@@ -64,7 +64,7 @@ describe.skipIf(!hasBrowser)('the first minute', () => {
     expect(await page.getByRole('button', { name: 'Latest' }).count()).toBe(0)
   })
 
-  it('has the commands on a phone too', async () => {
+  it('shows the commands on a phone, too', async () => {
     const page = await workbench.open('/', { viewport: { width: 360, height: 740 } })
     await page.getByRole('button', { name: 'Commands' }).click()
     await page.getByPlaceholder(/Type a command/).fill('theme')
@@ -72,45 +72,42 @@ describe.skipIf(!hasBrowser)('the first minute', () => {
     await expect.poll(() => page.evaluate('document.body.dataset.theme')).toBe('dark')
   })
 
-  it.each(SCREENS)(
-    'answers every question that it offers, $width pixels wide',
-    async (viewport) => {
-      const page = await workbench.open('/', { viewport })
-      await page.getByRole('button', { name: /^What can you do\?/ }).click()
-      await expect.poll(() => messageBox(page).inputValue()).toBe('What can you do?')
+  it.each(SCREENS)('answers every suggested question, $width pixels wide', async (viewport) => {
+    const page = await workbench.open('/', { viewport })
+    await page.getByRole('button', { name: /^What can you do\?/ }).click()
+    await expect.poll(() => messageBox(page).inputValue()).toBe('What can you do?')
+    await page.getByRole('button', { name: 'Send', exact: true }).click()
+    await thread(page)
+      .getByText(/demo model/)
+      .waitFor()
+    const suggestions = page.getByRole('list', { name: 'Suggested questions' })
+    const offer = async () => {
+      await page.goto(workbench.url)
+      await page.getByRole('button', { name: /^Try it with invoices\.csv/ }).click()
+      await suggestions.waitFor()
+      return suggestions.getByRole('button').allTextContents()
+    }
+    const questions = await offer()
+    expect(questions.length).toBeGreaterThan(4)
+    for (const question of questions) {
+      await offer()
+      await suggestions.getByRole('button', { name: question, exact: true }).click()
+      await expect.poll(() => messageBox(page).inputValue()).toBe(question)
       await page.getByRole('button', { name: 'Send', exact: true }).click()
-      await thread(page)
-        .getByText(/demo model/)
-        .waitFor()
-      const suggestions = page.getByRole('list', { name: 'Suggested questions' })
-      const offer = async () => {
-        await page.goto(workbench.url)
-        await page.getByRole('button', { name: /^Try it with invoices\.csv/ }).click()
-        await suggestions.waitFor()
-        return suggestions.getByRole('button').allTextContents()
+      if (question.startsWith('Send a report')) {
+        // The card moves when the answer is complete.
+        const step = thread(page).getByRole('article', { name: 'Step: Send the report' })
+        await step.getByRole('button', { name: 'Approve' }).click()
+        await thread(page)
+          .getByText(/this demo sends nothing/)
+          .waitFor()
       }
-      const questions = await offer()
-      expect(questions.length).toBeGreaterThan(4)
-      for (const question of questions) {
-        await offer()
-        await suggestions.getByRole('button', { name: question, exact: true }).click()
-        await expect.poll(() => messageBox(page).inputValue()).toBe(question)
-        await page.getByRole('button', { name: 'Send', exact: true }).click()
-        if (question.startsWith('Send a report')) {
-          // The card moves when the answer is complete.
-          const step = thread(page).getByRole('article', { name: 'Step: Send the report' })
-          await step.getByRole('button', { name: 'Approve' }).click()
-          await thread(page)
-            .getByText(/this demo sends nothing/)
-            .waitFor()
-        }
-        const text = await answered(page)
-        expect(`${question}: ${text}`).not.toMatch(REFUSAL)
-        // Every answer names a column, or counts the rows.
-        expect(`${question}: ${text}`).toMatch(/: .*(Amount|69)/s)
-      }
-    },
-  )
+      const text = await answered(page)
+      expect(`${question}: ${text}`).not.toMatch(REFUSAL)
+      // Every answer names a column, or counts the rows.
+      expect(`${question}: ${text}`).toMatch(/: .*(Amount|69)/s)
+    }
+  })
 
   it.each(SCREENS)('opens every sample at its start, $width pixels wide', async (viewport) => {
     const page = await workbench.open('/', { viewport })
@@ -128,7 +125,7 @@ describe.skipIf(!hasBrowser)('the first minute', () => {
     }
   })
 
-  it('takes a file of the visitor, and asks for one where a question needs it', async () => {
+  it('accepts a file of the visitor, and asks for one if a question needs it', async () => {
     const page = await workbench.open()
     const chooser = page.waitForEvent('filechooser')
     await page.getByRole('button', { name: /^Attach a table…/ }).click()
@@ -146,7 +143,7 @@ describe.skipIf(!hasBrowser)('the first minute', () => {
   })
 
   it.each(['plot the profit margin', 'lowest discount', 'average weight by Supplier'])(
-    'is told that nothing in the table is called so: %s',
+    'reports that the table has nothing with that name: %s',
     async (question) => {
       const page = await workbench.open()
       await page.getByRole('button', { name: /^Try it with invoices\.csv/ }).click()
@@ -177,7 +174,7 @@ describe.skipIf(!hasBrowser)('the first minute', () => {
       .waitFor()
   })
 
-  it('is told which rows a chart leaves out', async () => {
+  it('reports which rows a chart leaves out', async () => {
     const page = await workbench.open()
     const rows = ['shop,sold', 'north,3', 'south,', 'west,5', 'east,']
     await attach(page, 'shops.csv', `${rows.join('\n')}\n`)
@@ -192,17 +189,20 @@ describe.skipIf(!hasBrowser)('the first minute', () => {
   it.each([
     { width: 1280, height: 800, least: 0.5 },
     { width: 360, height: 740, least: 0.45 },
-  ])('leaves the thread its room at twice the text size, $width pixels wide', async (screen) => {
-    const { width, height, least } = screen
-    const page = await workbench.open('/', { viewport: { width, height }, textSize: 32 })
-    await page.getByRole('button', { name: /^Try it with invoices\.csv/ }).click()
-    await page.getByRole('list', { name: 'Suggested questions' }).waitFor()
-    expect(await share(page)).toBeGreaterThan(0.29)
-    await say(page, 'Highest Amount')
-    await answered(page)
-    expect(await share(page)).toBeGreaterThan(least)
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
-  })
+  ])(
+    'leaves enough space for the thread at twice the text size, $width pixels wide',
+    async (screen) => {
+      const { width, height, least } = screen
+      const page = await workbench.open('/', { viewport: { width, height }, textSize: 32 })
+      await page.getByRole('button', { name: /^Try it with invoices\.csv/ }).click()
+      await page.getByRole('list', { name: 'Suggested questions' }).waitFor()
+      expect(await share(page)).toBeGreaterThan(0.29)
+      await say(page, 'Highest Amount')
+      await answered(page)
+      expect(await share(page)).toBeGreaterThan(least)
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
+    },
+  )
 
   it('can close the inspector at twice the text size', async () => {
     const page = await workbench.open('/', { textSize: 32, viewport: { width: 1280, height: 800 } })

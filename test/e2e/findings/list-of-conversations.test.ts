@@ -53,7 +53,7 @@ describe.skipIf(!hasBrowser)('the list of conversations', () => {
     await expect.poll(async () => (await ids(title)).length).toBe(2)
   }
 
-  it('tells conversations with the same first question apart', async () => {
+  it('distinguishes conversations with the same first question', async () => {
     const page = await workbench.open()
     await start(page, 'What is in it?')
     await start(page, 'What is in it?')
@@ -67,7 +67,7 @@ describe.skipIf(!hasBrowser)('the list of conversations', () => {
     expect(one).not.toBe(other)
   })
 
-  it('gives a page the title that the list has, before the conversation is loaded', async () => {
+  it('shows the title from the list before the conversation is loaded', async () => {
     const page = await workbench.open()
     const id = await start(page, 'A title that stays')
     await page.goto(workbench.url)
@@ -80,7 +80,7 @@ describe.skipIf(!hasBrowser)('the list of conversations', () => {
     await page.getByRole('heading', { level: 1, name: 'A title that stays' }).waitFor()
   })
 
-  it('shows no other title while a conversation opens by its address', async () => {
+  it('shows no other title while a conversation opens by its URL', async () => {
     const page = await workbench.open()
     const id = await start(page, 'Opened by address')
     await page.addInitScript(`
@@ -108,7 +108,7 @@ describe.skipIf(!hasBrowser)('the list of conversations', () => {
     ).toBe(1)
   })
 
-  it('deletes all versions, and not before it knows them', async () => {
+  it('deletes all versions, and only after it knows them', async () => {
     const page = await workbench.open()
     await twoVersions(page, 'Two of me')
     await page.goto(workbench.url)
@@ -156,7 +156,7 @@ describe.skipIf(!hasBrowser)('the list of conversations', () => {
     expect(await ids('Not half of me')).toHaveLength(2)
   })
 
-  it('loses a conversation that another tab deletes, without asking for the list again', async () => {
+  it('removes a conversation that another tab deletes, without reloading the list', async () => {
     const page = await workbench.open()
     const id = await start(page, 'Soon gone')
     const other = await workbench.open(`/c/${id}`)

@@ -117,7 +117,7 @@ describe.skipIf(!hasBrowser)('a run', () => {
 
   const cards = (page: Page) => thread(page).getByRole('article', { name: 'Call of wait_for' })
 
-  it('shows each of several calls at once as one card, which ends by itself and has its own result', async () => {
+  it('shows each of several concurrent calls as one card with its own end and result', async () => {
     const page = await workbench.open()
     await say(page, 'Two in parallel')
     await expect.poll(() => cards(page).getByText('running').count()).toBe(2)
@@ -165,7 +165,7 @@ describe.skipIf(!hasBrowser)('a run', () => {
     expect(second).toBeLessThan(first)
   })
 
-  it('is one line where the same step came 25 times, and opens to all of them', async () => {
+  it('folds 25 equal steps into one line, which expands to all of them', async () => {
     const page = await workbench.open()
     await say(page, 'Look at all pages')
     await thread(page).getByText('Answered after 25.').waitFor()
@@ -186,7 +186,7 @@ describe.skipIf(!hasBrowser)('a run', () => {
       .toBe(25)
   })
 
-  it('keeps the name of the agent and the heading of a step, while it runs and when it is opened', async () => {
+  it('keeps the name of the agent and the heading of a step, while it runs and when it is expanded', async () => {
     const page = await workbench.open()
     const names = () =>
       thread(page)
@@ -210,7 +210,7 @@ describe.skipIf(!hasBrowser)('a run', () => {
     expect(await heading.innerText()).toBe('Wait')
   })
 
-  it('says that a half answer broke off, keeps it, and offers to try again', async () => {
+  it('reports that an answer was cut off, keeps it, and offers a retry', async () => {
     const page = await workbench.open()
     await say(page, 'Please break off')
     await thread(page).getByText('The first half').waitFor()
@@ -227,7 +227,7 @@ describe.skipIf(!hasBrowser)('a run', () => {
     await thread(page).getByRole('button', { name: 'Try again' }).waitFor()
   })
 
-  it('says why it waits while the provider is busy, and answers afterwards', async () => {
+  it('shows why it waits while the provider is busy, and then answers', async () => {
     busy = 1
     const page = await workbench.open()
     await say(page, 'Please be busy')
@@ -237,7 +237,7 @@ describe.skipIf(!hasBrowser)('a run', () => {
     await thread(page).getByText('Answered after 0.').waitFor()
   })
 
-  it('says how long it has been waiting for the model', async () => {
+  it('shows how long it has been waiting for the model', async () => {
     const page = await workbench.open()
     await page.clock.install()
     await page.reload()

@@ -51,7 +51,7 @@ describe.skipIf(!hasBrowser)('values and files', () => {
   afterEach(() => workbench.closePages())
   afterAll(() => workbench?.close())
 
-  it('show a large value that was passed by reference, and never say that it is missing', async () => {
+  it('show a large value that was passed by reference, and never report it as missing', async () => {
     const page = await workbench.open()
     await say(page, 'Count the sales')
     await thread(page).getByText('There are 5000 rows. Done.').waitFor()
@@ -65,7 +65,7 @@ describe.skipIf(!hasBrowser)('values and files', () => {
     expect(await page.getByText(/has no "rows"/).count()).toBe(0)
   })
 
-  it('say below the answer what references saved, and how large a file is on its chip', async () => {
+  it('show what references saved below the answer, and the size of a file on its chip', async () => {
     const page = await workbench.open()
     await attach(page, 'prices.csv', `item,price\n${'tea,3\n'.repeat(400)}`)
     await page.getByText('400 rows × 2 columns').waitFor()
@@ -82,7 +82,7 @@ describe.skipIf(!hasBrowser)('values and files', () => {
     expect(await files.innerText()).not.toMatch(/parquet/)
   })
 
-  it('name a large value in the inspector as what it is', async () => {
+  it('have the right type in the inspector if they are large', async () => {
     const page = await workbench.open()
     await say(page, 'Count the sales')
     await thread(page).getByText('There are 5000 rows. Done.').waitFor()
@@ -93,7 +93,7 @@ describe.skipIf(!hasBrowser)('values and files', () => {
     expect(await saved.innerText()).toMatch(/replaced/)
   })
 
-  it('show the content of a malformed data message, and that it writes nothing', async () => {
+  it('show the content of a malformed data message, and that it has no effect', async () => {
     await workbench.importMessages(
       'malformed',
       { content: 'Rain fell on 12 days' },
@@ -117,7 +117,7 @@ describe.skipIf(!hasBrowser)('values and files', () => {
     expect(await inspector.getByRole('article').count()).toBe(1)
   })
 
-  it('say of a damaged picture what it is called, that it cannot be shown, and where to get it', async () => {
+  it('show the name of a damaged picture, that it cannot be shown, and a download', async () => {
     const page = await workbench.open()
     await attach(page, 'holiday.png', Buffer.from('89504e470d0a1a0a00', 'hex'))
     await page.getByRole('button', { name: 'Remove holiday.png' }).waitFor()
@@ -131,7 +131,7 @@ describe.skipIf(!hasBrowser)('values and files', () => {
     await page.getByRole('tabpanel').getByRole('heading', { name: 'holiday.png' }).waitFor()
   })
 
-  it('say before sending that a JSON file is broken, or where', async () => {
+  it('report before sending that a JSON file is broken, and where', async () => {
     const page = await workbench.open()
     await attach(page, 'broken.json', '{\n  "a": 1,\n  "b": \n}')
     await page.getByRole('button', { name: 'Remove broken.json' }).waitFor()
@@ -156,7 +156,7 @@ describe.skipIf(!hasBrowser)('values and files', () => {
     expect(await thread(page).innerText()).not.toMatch(/!\[|<\|/)
   })
 
-  it('are tables with rows from 1, and SQL knows them by the name that is shown', async () => {
+  it('are tables with rows from 1, which SQL finds by the displayed name', async () => {
     const page = await workbench.open()
     await attach(page, 'towns.csv', 'town,people\nBonn,1\nKöln,2\n')
     await page.getByText('2 rows × 2 columns').waitFor()
@@ -176,7 +176,7 @@ describe.skipIf(!hasBrowser)('values and files', () => {
     await page.getByRole('cell', { name: '3', exact: true }).waitFor()
   })
 
-  it('are links where a picture is on another site', async () => {
+  it('are links if a picture is on another site', async () => {
     const content = 'See ![the coast](https://pictures.invalid/coast.png).'
     await workbench.importMessages('outside', { content, content_type: 'text/markdown' })
     const page = await workbench.open()
@@ -189,7 +189,7 @@ describe.skipIf(!hasBrowser)('values and files', () => {
     expect(asked).not.toContain('pictures.invalid')
   })
 
-  it('are not said to be missing while the server does not answer', async () => {
+  it('are not reported as missing while the server does not respond', async () => {
     await workbench.importMessages('away', { content: 'I am here.' })
     const page = await workbench.open()
     let isAway = true

@@ -24,7 +24,7 @@ const page = {
 const client = createClient({ fetch: offlineFetch(page) })
 
 describe('offlineFetch', () => {
-  it('answers as the server would: the conversation, its events, and debug data that were saved', async () => {
+  it('responds like the server: the conversation, its events, and saved debug data', async () => {
     expect((await client.conversationSummary('c 1'))?.title).toBe('Text 1')
     const { records } = await client.events('c 1', { after: 1 })
     expect(records.map(({ position }) => position)).toEqual([2])
@@ -34,7 +34,7 @@ describe('offlineFetch', () => {
     expect(await exported.text()).toBe(`${page.lines.join('\n')}\n`)
   })
 
-  it('gives assets with their bodies, and as many rows as were saved', async () => {
+  it('returns assets with their bodies, and the saved rows', async () => {
     expect((await client.asset('asset://a%2F1'))?.asset.assetId).toBe('a/1')
     expect(await (await client.assetContent('asset://a%2F1')).text()).toBe('hello')
     const first = await client.rows('asset://t', { limit: 2 })
@@ -43,7 +43,7 @@ describe('offlineFetch', () => {
     await expect(client.rows('asset://t', { sort: 'n' })).rejects.toThrow(/saved page/)
   })
 
-  it('says of what was not saved that it was not', async () => {
+  it('reports what was not saved', async () => {
     expect(await client.asset('asset://none')).toBeNull()
     await expect(client.assetContent('asset://t')).rejects.toThrow(/not saved/)
     expect(await client.debug('c 1', 'm2')).toBeNull()

@@ -11,7 +11,7 @@ const version = (id: string, from?: string, at: string | null = null): Version =
 })
 
 describe('versionsIn', () => {
-  it('has the versions of a message by the conversation that is shown', () => {
+  it('returns the versions of a message for the current conversation', () => {
     const family = [version('a'), version('bb', 'a', 'm2'), version('ccc', 'a', 'm2')]
     const inRoot = [sent('m1'), message({ id: 'm2' }), sent('m3'), message({ id: 'm4' })]
     const ids = ['a', 'bb', 'ccc']
@@ -22,7 +22,7 @@ describe('versionsIn', () => {
     ])
   })
 
-  it('has those of the first message, and of a branch of a branch', () => {
+  it('includes versions of the first message, and of a branch of a branch', () => {
     const family = [version('a'), version('bb', 'a', null), version('ccc', 'bb', 'x2')]
     const inBranch = [sent('x1'), message({ id: 'x2' }), sent('y1')]
     expect([...versionsIn('ccc', family, inBranch)].toSorted()).toEqual([
@@ -31,7 +31,7 @@ describe('versionsIn', () => {
     ])
   })
 
-  it('stays on the shared part where a version begins after it', () => {
+  it('stays on the shared part if a version begins after it', () => {
     const family = [version('a'), version('bb', 'a', 'm4'), version('ccc', 'a', 'm2')]
     const inBranch = [
       sent('m1'),
@@ -46,7 +46,7 @@ describe('versionsIn', () => {
     ])
   })
 
-  it('leaves out a conversation that was deleted, and survives a circle', () => {
+  it('leaves out deleted conversations, and handles cycles', () => {
     const messages = [sent('m1'), message({ id: 'm2' }), sent('m3')]
     const orphans = [version('bb', 'a', 'm2'), version('ccc', 'a', 'm2')]
     expect(versionsIn('bb', orphans, messages).get('m3')?.ids).toEqual(['bb', 'ccc'])

@@ -45,7 +45,7 @@ async function commands(): Promise<string[]> {
 }
 
 describe('CommandPalette', () => {
-  it('has what can be done with the conversation that is open', async () => {
+  it('lists the actions for the open conversation', async () => {
     expect(await commands()).toEqual(['Rename…', 'Fork', 'Export data', 'Save as HTML…', 'Delete…'])
     fireEvent.click(screen.getByRole('option', { name: 'Rename…' }))
     fireEvent.change(await screen.findByLabelText('Title'), { target: { value: ' Snow ' } })
@@ -55,7 +55,7 @@ describe('CommandPalette', () => {
     await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
   })
 
-  it('asks before it deletes, and leaves what is gone', async () => {
+  it('asks before it deletes, and then leaves the deleted conversation', async () => {
     await commands()
     fireEvent.click(screen.getByRole('option', { name: 'Delete…' }))
     const question = await screen.findByText(/with its 2 messages/)
@@ -67,7 +67,7 @@ describe('CommandPalette', () => {
     await waitFor(() => expect(location.pathname).toBe('/'))
   })
 
-  it('offers a reader what a reader may do', async () => {
+  it('offers readers only what they may do', async () => {
     role = 'reader'
     expect(await commands()).toEqual(['Export data', 'Save as HTML…'])
   })

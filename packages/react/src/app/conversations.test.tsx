@@ -94,7 +94,7 @@ beforeEach(() => {
 })
 
 describe('Conversations', () => {
-  it('shows how each one stands', async () => {
+  it('shows the status of each one', async () => {
     serve(() =>
       page(
         summary('a', { status: 'running' }),
@@ -112,7 +112,7 @@ describe('Conversations', () => {
     expect(screen.getByRole('link', { name: /Untitled/ })).toBeTruthy()
   })
 
-  it('asks the server for what is searched, and comes back to all', async () => {
+  it('searches on the server, and returns to the whole list', async () => {
     serve((query) => {
       const search = query.get('search')
       if (search === 'rain') return page(summary('wet'))
@@ -132,7 +132,7 @@ describe('Conversations', () => {
     expect(await screen.findByText('Title all')).toBeTruthy()
   })
 
-  it('shows at once what changes elsewhere', async () => {
+  it('shows changes by others at once', async () => {
     serve(() => page(summary('a'), summary('b')))
     await show()
     await screen.findByText('Title b')
@@ -159,7 +159,7 @@ describe('Conversations', () => {
     expect(screen.queryByRole('button', { name: 'Show more' })).toBeNull()
   })
 
-  it('renames in place, gives back its own title for none, and leaves it on Escape', async () => {
+  it('renames in place, restores the original title if emptied, and cancels on Escape', async () => {
     serve(
       () => page(summary('a')),
       () => Response.json(summary('a')),
@@ -183,7 +183,7 @@ describe('Conversations', () => {
     ])
   })
 
-  it('forks, and goes there', async () => {
+  it('forks, and opens the fork', async () => {
     serve(() => page(summary('a')))
     const { router } = await show()
     fireEvent.click(within(await menuOf('Title a')).getByRole('menuitem', { name: 'Fork' }))
@@ -191,7 +191,7 @@ describe('Conversations', () => {
     expect(requests[0]).toMatchObject({ method: 'POST', path: '/api/conversations/a/fork' })
   })
 
-  it('deletes after a question, which says why where it could not', async () => {
+  it('deletes after a confirmation, which shows the error if it fails', async () => {
     const error = { code: 'log_failed', message: 'The disk is full.' }
     let works = false
     serve(
@@ -214,7 +214,7 @@ describe('Conversations', () => {
     expect(requests.at(-1)).toMatchObject({ method: 'DELETE', path: '/api/conversations/a' })
   })
 
-  it('imports a file, and says what is wrong with one', async () => {
+  it('imports a file, and reports what is wrong with an invalid one', async () => {
     const error = { code: 'invalid_export', message: 'Line 2 is not valid JSON.' }
     let works = false
     serve(
@@ -233,7 +233,7 @@ describe('Conversations', () => {
     await waitFor(() => expect(router.state.location.pathname).toBe('/c/made'))
   })
 
-  it('offers what the role may and nothing else', async () => {
+  it('offers only what the role allows', async () => {
     serve(() => page(summary('a')))
     const items = async () =>
       within(await menuOf('Title a'))

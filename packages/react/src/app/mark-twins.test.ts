@@ -8,7 +8,7 @@ const one = (id: string, title: string | null, minute: number) => ({
 })
 
 describe('markTwins', () => {
-  it('says when conversations with the same title started, and numbers those of one minute', () => {
+  it('shows when conversations with the same title started, and numbers those from the same minute', () => {
     const marks = markTwins([
       one('c', 'hello', 5),
       one('b', 'hello', 5),

@@ -37,7 +37,7 @@ async function show() {
 }
 
 describe('Shell', () => {
-  it('asks for a token where the server wants one, and forgets it on signing out', async () => {
+  it('asks for a token if the server requires one, and forgets it on sign-out', async () => {
     await show()
     const field = await screen.findByLabelText('Token')
     expect(screen.queryByRole('navigation')).toBeNull()
@@ -51,7 +51,7 @@ describe('Shell', () => {
     expect(await screen.findByLabelText('Token')).toBeTruthy()
   })
 
-  it('asks for a token when the stream of changes is refused', async () => {
+  it('asks for a token when the stream of changes is rejected', async () => {
     signedIn = true
     await show()
     expect(await screen.findByText('anna')).toBeTruthy()
@@ -67,7 +67,7 @@ describe('Shell', () => {
     expect(await screen.findByLabelText('Token')).toBeTruthy()
   })
 
-  it('keeps what is typed while other requests are refused late', async () => {
+  it('keeps what was typed while other requests are rejected late', async () => {
     await show()
     const field = await screen.findByLabelText<HTMLInputElement>('Token')
     fireEvent.change(field, { target: { value: 'goo' } })
@@ -86,7 +86,7 @@ describe('Shell', () => {
     expect(field.value).toBe('goo')
   })
 
-  it('asks again where the token holds no longer', async () => {
+  it('asks again when the token has expired', async () => {
     signedIn = true
     await show()
     await screen.findByText('No conversations yet')

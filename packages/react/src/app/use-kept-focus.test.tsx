@@ -24,7 +24,7 @@ function List({ names, busy = false }: { names: readonly string[]; busy?: boolea
 const focused = () => document.activeElement?.textContent
 
 describe('useKeptFocus', () => {
-  it('moves the focus from what vanishes to what follows it, then to what is before, then further out', async () => {
+  it('moves the focus from a removed element to the next one, then the previous one, then further out', async () => {
     const { rerender } = render(<List names={['a', 'b', 'c']} />)
     act(() => screen.getByText('b').focus())
     rerender(<List names={['a', 'c']} />)
@@ -45,7 +45,7 @@ describe('useKeptFocus', () => {
     expect(document.activeElement).toBe(document.body)
   })
 
-  it('gives the focus back to a button that was disabled for a while', async () => {
+  it('restores the focus to a button that was temporarily disabled', async () => {
     const { rerender } = render(<List names={['a']} />)
     act(() => screen.getByText('a').focus())
     rerender(<List names={['a']} busy />)

@@ -21,7 +21,7 @@ beforeEach(() => {
 })
 
 describe('Composer', () => {
-  it('begins a conversation with the first message and goes there', async () => {
+  it('starts a conversation with the first message, and opens it', async () => {
     answer((path) => Response.json(path === '/api/conversations' ? { id: 'new' } : {}))
     const { router } = await renderInApp(<Composer />, { id: null })
     type('hello')
@@ -40,7 +40,7 @@ describe('Composer', () => {
     expect(box().value).toBe('')
   })
 
-  it('sends on Enter but not on Shift and Enter, nor while a word is being composed', async () => {
+  it('sends on Enter, but not on Shift+Enter or during IME composition', async () => {
     answer(() => Response.json({}))
     await renderInApp(<Composer />)
     type('hello')
@@ -67,7 +67,7 @@ describe('Composer', () => {
     expect(screen.queryByRole('list', { name: 'Suggested questions' })).toBeNull()
   })
 
-  it('suggests more questions after an answer of the demo model only', async () => {
+  it('suggests more questions only after an answer of the demo model', async () => {
     const columns = [{ name: 'Amount', type: 'number', missing: 0 }]
     const asset = { ref: 'asset://t1', assetId: 't1', mime: 'text/csv', kind: 'file', size: 9 }
     const meta = flatten({ content: { columns, rows: [{ Amount: 5 }] } })
@@ -94,7 +94,7 @@ describe('Composer', () => {
     await waitFor(() => expect(list()).toBeNull())
   })
 
-  it('attaches the table of a file where there is one, else the file', async () => {
+  it('attaches the table of a file if there is one, else the file', async () => {
     const asset = (ref: string) => ({
       ref,
       assetId: ref.slice(8),
@@ -129,7 +129,7 @@ describe('Composer', () => {
     )
   })
 
-  it('sends once the files are there, and not by itself where one failed', async () => {
+  it('sends when the files are uploaded, and not by itself if one failed', async () => {
     const uploads: PromiseWithResolvers<Response>[] = []
     answer((path) => {
       if (!path.startsWith('/api/assets?')) return Response.json({})
@@ -156,7 +156,7 @@ describe('Composer', () => {
     expect(box().value).toBe('with 2')
   })
 
-  it('does not send by itself after a file was taken back', async () => {
+  it('does not send by itself after a file was removed', async () => {
     answer((path) =>
       path.startsWith('/api/assets?') ? new Promise<Response>(() => {}) : Response.json({}),
     )
@@ -172,7 +172,7 @@ describe('Composer', () => {
     expect(requests.some(({ path }) => path.endsWith('/messages'))).toBe(false)
   })
 
-  it('stops the run, and takes queued messages back with their files', async () => {
+  it('stops the run, and restores queued messages with their files', async () => {
     answer((path) =>
       path.startsWith('/api/assets/')
         ? Response.json({
@@ -199,7 +199,7 @@ describe('Composer', () => {
     })
   })
 
-  it('lets go of a file that is on its way', async () => {
+  it('removes a file that is being uploaded', async () => {
     let signal: AbortSignal | null | undefined
     answer((path, init) => {
       if (path.startsWith('/api/assets?')) signal = init?.signal
@@ -214,7 +214,7 @@ describe('Composer', () => {
     expect(screen.queryByRole('button', { name: /big.bin/ })).toBeNull()
   })
 
-  it('says why an upload failed, and tries again on request', async () => {
+  it('shows why an upload failed, and retries on request', async () => {
     let failed = false
     answer(() => {
       if (failed) return Response.json({ asset: { ref: 'asset://a1', assetId: 'a1' }, table: null })
@@ -234,7 +234,7 @@ describe('Composer', () => {
     )
   })
 
-  it('tries again to attach a file of the server', async () => {
+  it('retries to attach a file of the server', async () => {
     let failed = false
     answer(() => {
       const asset = { ref: 'asset://a1', assetId: 'a1', name: 'a.csv', size: 9 }
@@ -249,7 +249,7 @@ describe('Composer', () => {
     expect(screen.getByRole('button', { name: 'Send' })).toHaveProperty('disabled', false)
   })
 
-  it('sends without a file that failed, which stays to be tried again', async () => {
+  it('sends without a file that failed, and keeps that file for a retry', async () => {
     const error = { code: 'body_too_large', message: 'It is too large.' }
     answer((path) =>
       path.startsWith('/api/assets')
@@ -270,7 +270,7 @@ describe('Composer', () => {
     expect(screen.queryByRole('button', { name: 'Retry big.bin' })).toBeNull()
   })
 
-  it('queues on Enter while a run goes on, and steers it on Ctrl Enter', async () => {
+  it('queues on Enter during a run, and steers it on Ctrl+Enter', async () => {
     answer(() => Response.json({}, { status: 202 }))
     await renderInApp(<Composer />, { state: stateOf(runStarted()) })
     expect(screen.queryByRole('button', { name: 'Send next' })).toBeNull()
@@ -297,13 +297,13 @@ describe('Composer', () => {
     ])
   })
 
-  it('is not there for those who only read', async () => {
+  it('is hidden from readers', async () => {
     await renderInApp(<Composer />, { role: 'reader' })
     expect(screen.queryByRole('textbox')).toBeNull()
     expect(screen.getByText(/Read-only/)).toBeTruthy()
   })
 
-  it('keeps the text and says why when sending is refused', async () => {
+  it('keeps the text and shows why if sending fails', async () => {
     const error = { code: 'conversation_busy', message: 'A run is going on.' }
     answer(() => Response.json({ error }, { status: 409 }))
     await renderInApp(<Composer />)
@@ -313,7 +313,7 @@ describe('Composer', () => {
     expect(box().value).toBe('hello')
   })
 
-  it('sends the same message again after a lost answer, and a new one after that', async () => {
+  it('resends the same message after a lost response, and then a new one', async () => {
     const exists = { code: 'message_exists', message: 'It exists.' }
     const answers = [
       () => Promise.reject(new TypeError('lost')),
@@ -355,7 +355,7 @@ describe('Composer', () => {
     expect(requests.filter(({ path }) => path === '/api/conversations')).toHaveLength(1)
   })
 
-  it('keeps what is written and attached while a message is sent', async () => {
+  it('keeps what is typed and attached while a message is being sent', async () => {
     const sent = Promise.withResolvers<Response>()
     const asset = { ref: 'asset://a1', assetId: 'a1', mime: 'text/csv', kind: 'file', size: 9 }
     answer((path) => {
@@ -373,7 +373,7 @@ describe('Composer', () => {
     expect(screen.getByRole('button', { name: 'Remove late.csv' })).toBeTruthy()
   })
 
-  it('takes what is written meanwhile along into a new conversation', async () => {
+  it('carries text that is typed meanwhile over to a new conversation', async () => {
     const sent = Promise.withResolvers<Response>()
     answer((path) => (path.endsWith('/messages') ? sent.promise : Response.json({ id: 'new' })))
     const { router } = await renderInApp(<Composer />, { id: null })
@@ -387,7 +387,7 @@ describe('Composer', () => {
     keepDraft('new', '')
   })
 
-  it('forgets what was sent, and goes nowhere, if another conversation is shown by then', async () => {
+  it('clears what was sent, and stays, if another conversation is shown by then', async () => {
     const sent = Promise.withResolvers<Response>()
     answer((path) => (path.endsWith('/messages') ? sent.promise : Response.json({ id: 'new' })))
     const first = await renderInApp(<Composer />, { id: null })
@@ -400,7 +400,7 @@ describe('Composer', () => {
     expect(first.router.state.location.pathname).toBe('/')
   })
 
-  it('keeps what was written in a conversation while another one is shown', async () => {
+  it('keeps the draft of a conversation while another one is shown', async () => {
     const first = await renderInApp(<Composer />)
     type('half a thought')
     first.unmount()
@@ -411,7 +411,7 @@ describe('Composer', () => {
     expect(box().value).toBe('half a thought')
   })
 
-  it('offers to stop instead of to send while a run is going on', async () => {
+  it('offers to stop instead of to send during a run', async () => {
     answer(() => Response.json({ cancelled: true }))
     const state = stateOf(runStarted())
     await renderInApp(<Composer />, { state })
@@ -420,7 +420,7 @@ describe('Composer', () => {
     await waitFor(() => expect(requests[0]?.path).toBe('/api/conversations/c1/cancel'))
   })
 
-  it('says whom a run waits for', async () => {
+  it('shows who a run waits for', async () => {
     const running = await renderInApp(<Composer />, { state: stateOf(runStarted()) })
     expect(screen.getByText('Answering…')).toBeTruthy()
     running.unmount()

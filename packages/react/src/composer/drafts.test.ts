@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { keepDraft, readDraft, useDraft } from './drafts.ts'
 
 describe('useDraft', () => {
-  it('keeps unsent text when the page is loaded again', async () => {
+  it('keeps unsent text when the page is reloaded', async () => {
     const { result, unmount } = renderHook(() => useDraft('c9'))
     act(() => result.current[1]('half a thought'))
     unmount()
@@ -16,7 +16,7 @@ describe('useDraft', () => {
     expect(sessionStorage).toHaveLength(0)
   })
 
-  it('works where the browser allows no storage', () => {
+  it('works if the browser allows no storage', () => {
     vi.spyOn(Storage.prototype, 'setItem').mockImplementation(() => {
       throw new DOMException('No.', 'SecurityError')
     })

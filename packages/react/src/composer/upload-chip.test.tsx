@@ -14,7 +14,7 @@ const show = (change: Partial<Upload>) => {
 }
 
 describe('UploadChip', () => {
-  it('says how far a file is: on its way, then with its table', async () => {
+  it('shows the progress of a file, and then its table', async () => {
     for (const [change, text, now] of [
       [{ progress: 0.25 }, '25% of 2.0 KB', '25'],
       [{ progress: 1 }, 'The server is reading it…', '100'],

@@ -10,7 +10,7 @@ const upload = (key: number, name: string, more: Partial<Upload> = {}): Upload =
 })
 
 describe('UploadStatus', () => {
-  it('tells once when a file is attached, and why another one is not', () => {
+  it('announces once that a file is attached, and why another one is not', () => {
     const said = () => screen.getByRole('status').textContent
     const { rerender } = render(<UploadStatus uploads={[upload(1, 'a.csv')]} />)
     expect(said()).toBe('')

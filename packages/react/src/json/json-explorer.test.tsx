@@ -11,7 +11,7 @@ const search = () => screen.getByRole('searchbox', { name: 'Search debug data' }
 const current = () => screen.getByRole('treeitem', { current: true }).textContent
 
 describe('JsonExplorer', () => {
-  it('leads from hit to hit, wherever they are', async () => {
+  it('goes from match to match, wherever they are', async () => {
     await renderInApp(<JsonExplorer value={value} label="debug data" />)
     fireEvent.change(search(), { target: { value: 'TRUE' } })
     await screen.findByText('1 of 3 hits')
@@ -30,7 +30,7 @@ describe('JsonExplorer', () => {
     expect(way()).toContain('n299')
   })
 
-  it('says when there are no hits, and begins at the first again for another text', async () => {
+  it('reports that there are no matches, and starts at the first one again for another text', async () => {
     await renderInApp(<JsonExplorer value={value} label="debug data" />)
     fireEvent.change(search(), { target: { value: 'nowhere' } })
     await screen.findByText('No hits')
@@ -39,7 +39,7 @@ describe('JsonExplorer', () => {
     expect(current()).toContain('n12')
   })
 
-  it('begins at a pointer, and shows what is no object too', async () => {
+  it('starts at a pointer, and also shows values that are not objects', async () => {
     const { unmount } = await renderInApp(
       <JsonExplorer value={value} label="debug data" at="/rows/250/name" />,
     )
@@ -70,7 +70,7 @@ describe('JsonExplorer', () => {
     }
   })
 
-  it('draws a part of 5 MB, says how much there is, and copies all of it', async () => {
+  it('draws a part of 5 MB, shows the total size, and copies all of it', async () => {
     const copied = vi.fn(async (_: string) => {})
     vi.stubGlobal('navigator', { clipboard: { writeText: copied } })
     const large = { rows: Array.from({ length: 50_000 }, (_, i) => ({ i, text: 'x'.repeat(80) })) }

@@ -27,7 +27,7 @@ describe('JsonTree', () => {
     expect(document.activeElement?.textContent).toContain('c:')
   })
 
-  it('copies the value and the path of the line that has the focus', async () => {
+  it('copies the value and the path of the focused line', async () => {
     const copied = vi.fn(async (_: string) => {})
     vi.stubGlobal('navigator', { clipboard: { writeText: copied } })
     await renderInApp(<JsonTree value={{ 'a/b': { c: 'text' } }} label="Value" depth={9} />)
@@ -47,13 +47,13 @@ describe('JsonTree', () => {
     expect(await copy('Copy path')).toBe('/a~1b/c')
   })
 
-  it('has one line that Tab reaches', async () => {
+  it('has exactly one tab stop', async () => {
     await renderInApp(<JsonTree value={{ a: 1, b: 2 }} label="Value" />)
     const reached = screen.getAllByRole('treeitem').filter(({ tabIndex }) => tabIndex === 0)
     expect(reached).toHaveLength(1)
   })
 
-  it('opens the way to what is current', async () => {
+  it('expands the path to the current line', async () => {
     const value = { a: [{ deep: { er: 1 } }], z: 1 }
     await renderInApp(
       <JsonTree value={value} label="Value" depth={1} current={['a', 0, 'deep', 'er']} />,
@@ -61,13 +61,13 @@ describe('JsonTree', () => {
     expect(lines().some((line) => line?.startsWith('er:'))).toBe(true)
   })
 
-  it('cuts a long text and shows all of it on request', async () => {
+  it('cuts a long text, and shows all of it on request', async () => {
     await renderInApp(<JsonTree value={'x'.repeat(5_000)} label="Value" />)
     fireEvent.click(screen.getByRole('button', { name: '5,000 characters' }))
     expect(lines()[0]).toContain('x'.repeat(5_000))
   })
 
-  it('draws a part of many lines, and the part around what is current', async () => {
+  it('draws a part of many lines, around the current one', async () => {
     const value = Array.from({ length: 50 }, (_, i) => Array.from({ length: 50 }, () => i))
     const { unmount } = await renderInApp(<JsonTree value={value} label="Value" depth={9} />)
     expect(lines()).toHaveLength(300)
@@ -78,7 +78,7 @@ describe('JsonTree', () => {
     expect(screen.getByRole('treeitem', { current: true }).textContent).toContain('7: 40')
   })
 
-  it('lets what was opened on the way be closed, and comes back to it for another path only', async () => {
+  it('lets a person collapse the path, and expands only the path of another line', async () => {
     const seen = vi.spyOn(Element.prototype, 'scrollIntoView')
     const value = { a: { b: { c: 1 } }, z: { y: 2 } }
     const path = ['a', 'b', 'c']
@@ -92,7 +92,7 @@ describe('JsonTree', () => {
     expect(seen).toHaveBeenCalledTimes(1)
   })
 
-  it('shows the lines that are left when there are far less than before', async () => {
+  it('shows the remaining lines when there are far fewer than before', async () => {
     const many = Array.from({ length: 50 }, (_, i) => Array.from({ length: 50 }, () => i))
     function Changing() {
       const [value, setValue] = useState<unknown>(many)

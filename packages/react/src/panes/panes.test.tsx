@@ -81,12 +81,12 @@ describe('ByrefProvider', () => {
     unmount()
   })
 
-  it('says what is missing to a pane outside of it', () => {
+  it('tells a pane outside of it what is missing', () => {
     vi.spyOn(console, 'error').mockImplementation(() => {})
     expect(() => render(<Thread conversationId="c" />)).toThrow('<ByrefProvider>')
   })
 
-  it('keeps links inside the panes: they open in the inspector, and leave the address alone', async () => {
+  it('opens links in the inspector, and does not change the URL of the page', async () => {
     const { client } = serverOf('See [rain.csv](asset://a), please.')
     render(
       <ByrefProvider client={client}>
@@ -99,7 +99,7 @@ describe('ByrefProvider', () => {
     expect([location.pathname, location.hash, location.search]).toEqual(['/', '', ''])
   })
 
-  it('opens an asset by its URL where there is no inspector', async () => {
+  it('opens an asset by its URL if there is no inspector', async () => {
     const { client } = serverOf('See [rain.csv](asset://a), please.')
     render(
       <ByrefProvider client={client}>
@@ -113,7 +113,7 @@ describe('ByrefProvider', () => {
 })
 
 describe('Conversation', () => {
-  it('creates the conversation with the first message, and goes on with it', async () => {
+  it('creates the conversation with the first message, and continues it', async () => {
     const { client, asked } = serverOf('answer')
     render(
       <ByrefProvider client={client}>
@@ -130,7 +130,7 @@ describe('Conversation', () => {
     )
   })
 
-  it('offers no forks where the app shows one conversation', async () => {
+  it('offers no forks if the app shows one conversation', async () => {
     const { client } = serverOf('alone')
     render(
       <ByrefProvider client={client}>

@@ -16,7 +16,7 @@ describe('AssetPreview', () => {
     ['image/png', 'image'],
     ['audio/mpeg', 'recording'],
     ['video/mp4', 'video'],
-  ])('says that a damaged %s cannot be shown, and offers it', async (mime, what) => {
+  ])('reports that a damaged %s cannot be shown, and offers a download', async (mime, what) => {
     const { container } = await renderInApp(<AssetPreview details={details(mime)} />)
     fireEvent.error(container.querySelector('img, audio, video') as Element)
     expect(container.textContent).toContain(`This ${what} cannot be shown.`)

@@ -19,7 +19,7 @@ function body(text: string, mime: string): AssetInfo {
 afterEach(() => vi.restoreAllMocks())
 
 describe('TextPreview', () => {
-  it('shows JSON as a tree, whatever value it is', async () => {
+  it('shows any JSON value as a tree', async () => {
     for (const value of [{ a: 1 }, null, 0, '']) {
       const asset = body(JSON.stringify(value), 'application/json')
       const { unmount } = await renderInApp(<TextPreview asset={asset} />)
@@ -28,7 +28,7 @@ describe('TextPreview', () => {
     }
   })
 
-  it('shows the beginning of what is long as text, and says how long it is', async () => {
+  it('shows the beginning of a long text, and its length', async () => {
     for (const mime of ['text/plain', 'application/json']) {
       const { unmount } = await renderInApp(
         <TextPreview asset={body(`{ ${'x'.repeat(1_000_000)}`, mime)} />,
@@ -39,7 +39,7 @@ describe('TextPreview', () => {
     }
   })
 
-  it('says what is wrong in a file that should be JSON, and shows its text', async () => {
+  it('reports what is wrong in invalid JSON, and shows its text', async () => {
     const asset = body('{\n  "a": 1\n  "b": 2\n}', 'application/json')
     await renderInApp(<TextPreview asset={asset} />)
     const problem = await screen.findByText(/Line 3, column 3: comma expected/)
@@ -65,7 +65,7 @@ describe('FieldPreview', () => {
     expect((await screen.findByRole('tree')).textContent).toContain('null')
   })
 
-  it('says where there is more than it shows, and leads to all of it', async () => {
+  it('reports that there is more than it shows, and links to all of it', async () => {
     body(`"${'x'.repeat(9_000_000)}"`, 'application/json')
     await renderInApp(<FieldPreview reference="asset://a/content/0" />)
     const all = await screen.findByRole('link', { name: 'download it' })

@@ -6,7 +6,7 @@ import { ConversationSourceProvider } from '../app/conversation-context.tsx'
 import { renderInApp } from '../testing/render-in-app.tsx'
 import { AssetImage } from './asset-image.tsx'
 
-it('loads an image again when the connection is back', async () => {
+it('reloads an image when the connection is back', async () => {
   const listeners = new Set<() => void>()
   const source = {
     ...{ id: 'c1', error: null, loaded: true, getState: () => emptyConversation },

@@ -6,7 +6,7 @@ const write = (id: string, data: unknown) =>
   message({ id, content_type: 'data', content: { type: 'data', kind: 'state', data } })
 
 describe('readVariable', () => {
-  it('reads what stands on the board, and nothing of a message that was deleted meanwhile', () => {
+  it('reads values of the board, and nothing of a message that was deleted meanwhile', () => {
     const parts = [write('a', { n: 1 }), write('b', { n: 2, m: 2 }), message({ id: 'c' })]
     const before = stateOf(...parts).messages
     expect(readVariable(before, '†state.n')).toEqual({ value: 2 })

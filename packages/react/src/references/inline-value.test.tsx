@@ -7,13 +7,13 @@ import { InlineValue } from './inline-value.tsx'
 const textOf = (value: unknown) => render(<InlineValue value={value} />).container.textContent
 
 describe('InlineValue', () => {
-  it('shows marks that hide, or turn the order of what is read', () => {
+  it('shows characters that are invisible or change the reading order', () => {
     expect(textOf('\u202emoc.live@eve\u202c')).toBe('"⟨U+202E⟩moc.live@eve⟨U+202C⟩"')
     expect(textOf('bob\u200b@work')).toBe('"bob⟨U+200B⟩@work"')
     expect(textOf('a\u009b\u{e0041}')).toBe('"a⟨U+9B⟩⟨U+E0041⟩"')
   })
 
-  it('shows words of any language as they are', () => {
+  it('does not change words of any language', () => {
     const text = 'שלום 👩\u200d🚀\n\tnaïve'
     expect(textOf(text)).toBe(`"${text}"`)
   })

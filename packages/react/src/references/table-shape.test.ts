@@ -4,7 +4,7 @@ import { tableShape } from './table-shape.ts'
 const columns = { 'content/columns/0/name': 'a', 'content/columns/1/name': 'b' }
 
 describe('tableShape', () => {
-  it('counts rows by the mark of the cut, else by what is there', () => {
+  it('takes the number of rows from the note about the cut, else counts them', () => {
     const cut = { ...columns, 'content/rows': "<class 'list'>", 'content/rows/0': "<class 'dict'>" }
     expect(tableShape({ ...cut, 'content/rows/1': '<cut from 1461 items>' })).toBe(
       '1,461 rows × 2 columns',

@@ -43,7 +43,7 @@ describe('VariableCard', () => {
     expect(requests).toEqual([])
   })
 
-  it('shows what is in a value that is stored as an asset, and which asset', async () => {
+  it('shows the content of a value that is stored as an asset, and the asset', async () => {
     await show('†state.sales.rows[0]')
     await waitFor(() => expect(text()).toContain('1,\n  2'))
     expect(requests.some((path) => path.includes(`${ID}/content?path=%2Fcontent%2Frows%2F0`))).toBe(
@@ -59,7 +59,7 @@ describe('VariableCard', () => {
     await waitFor(() => expect(text()).toContain('1,\n  2'))
   })
 
-  it('says what is missing on the board', async () => {
+  it('names what is missing on the board', async () => {
     await show('†state.nothing')
     expect(text()).toContain('has no "nothing"')
   })

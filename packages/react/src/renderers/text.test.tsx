@@ -5,7 +5,7 @@ import { renderInApp } from '../testing/render-in-app.tsx'
 import { Text } from './text.tsx'
 
 describe('Text', () => {
-  it('draws the beginning of a very long one, and copies all of it', async () => {
+  it('draws the beginning of a very long text, and copies all of it', async () => {
     const text = 'word '.repeat(1_000_000)
     const copied = vi.fn(async () => {})
     vi.stubGlobal('navigator', { ...navigator, clipboard: { writeText: copied } })
@@ -18,7 +18,7 @@ describe('Text', () => {
     await waitFor(() => expect(copied).toHaveBeenCalledWith(text))
   })
 
-  it('draws what is only a little long whole', async () => {
+  it('draws a slightly long text in full', async () => {
     await renderInApp(<Text text={'x'.repeat(24_000)} plain />)
     expect(screen.queryByRole('button')).toBeNull()
   })

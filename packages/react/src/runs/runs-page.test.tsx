@@ -61,7 +61,7 @@ describe('RunsPage', () => {
     ])
   })
 
-  it('adds up what matches, and says it as a table too', async () => {
+  it('adds up the matching runs, also as a table', async () => {
     await renderInApp(<RunsPage />)
     const sums = (await screen.findByText('Input tokens')).closest('dl') as HTMLElement
     expect(sums.textContent).toContain('$1,250.50')
@@ -86,7 +86,7 @@ describe('RunsPage', () => {
     expect(screen.getByText('Unknown')).toBeTruthy()
   })
 
-  it('filters by what a person chooses and types, in the address', async () => {
+  it('filters by what a person chooses and types, and keeps it in the URL', async () => {
     const { router } = await renderInApp(<RunsPage />, { at: '/runs?range=7d' })
     fireEvent.change(screen.getByLabelText('Status'), { target: { value: 'failed' } })
     fireEvent.change(screen.getByLabelText('Seconds at least'), { target: { value: '1.5' } })
@@ -110,7 +110,7 @@ describe('RunsPage', () => {
     expect((screen.getByLabelText('Tool') as HTMLInputElement).value).toBe('')
   })
 
-  it('says that there are no runs, or that none matches', async () => {
+  it('reports that there are no runs, or that none matches', async () => {
     runs = []
     const { router, unmount } = await renderInApp(<RunsPage />)
     await screen.findByText('No runs yet')
@@ -128,7 +128,7 @@ describe('RunsPage', () => {
     expect(router).toBeTruthy()
   })
 
-  it('says why runs could not be loaded, and tries again', async () => {
+  it('shows why runs could not be loaded, and retries', async () => {
     vi.mocked(client.costs).mockRejectedValue(new ApiError(500, 'log_failed', 'The disk is gone.'))
     await renderInApp(<RunsPage />)
     const alert = await screen.findByRole('alert')
@@ -138,7 +138,7 @@ describe('RunsPage', () => {
     await row()
   })
 
-  it('reads the runs again when one ends', async () => {
+  it('reloads the runs when one ends', async () => {
     await renderInApp(<RunsPage />)
     await row()
     runs = [{ ...run, runId: 'r2', title: 'Another' }, run]

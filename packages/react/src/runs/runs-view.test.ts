@@ -10,7 +10,7 @@ import {
 } from './runs-view.ts'
 
 describe('readRunsView', () => {
-  it('reads what an address says, and ignores what is wrong', () => {
+  it('reads the URL, and ignores invalid parts', () => {
     const search = { range: '7d', status: 'failed', tool: 42, minCost: '0.5', minDuration: 10 }
     expect(readRunsView(search)).toEqual({
       ...{ range: '7d', status: 'failed', tool: '42', minCost: 0.5, minDuration: 10 },
@@ -22,7 +22,7 @@ describe('readRunsView', () => {
 })
 
 describe('clearFilters', () => {
-  it('keeps what the chart shows', () => {
+  it('keeps the setting of the chart', () => {
     const view = { tool: 'pay', minCost: 1, metric: 'tokens', range: '24h' } as const
     expect(clearFilters(view)).toEqual({ metric: 'tokens', range: 'all' })
   })

@@ -43,7 +43,7 @@ describe('Samples', () => {
     expect(router.state.location.hash).toBe(`m-${state.messages[0]?.id}`)
   })
 
-  it('opens a sample that is there already', async () => {
+  it('opens a sample that already exists', async () => {
     vi.spyOn(client, 'conversationSummary').mockResolvedValue({} as never)
     const upload = vi.spyOn(client, 'upload')
     const { router } = await renderInApp(<Samples />)
@@ -53,12 +53,12 @@ describe('Samples', () => {
     expect(upload).not.toHaveBeenCalled()
   })
 
-  it('is nothing for who may not import', async () => {
+  it('is hidden from users who may not import', async () => {
     await renderInApp(<Samples />, { role: 'member' })
     expect(screen.queryByRole('button')).toBeNull()
   })
 
-  it.each(['weather', 'refunds', 'mail', 'every-kind'])('is whole: %s', async (name) => {
+  it.each(['weather', 'refunds', 'mail', 'every-kind'])('is complete: %s', async (name) => {
     const { lines, files } = JSON.parse(await read(`/samples/${name}.json`))
     const state = foldLines(lines.join('\n'))
     const known = files.flatMap(({ asset, table }: { asset: string; table?: string }) => [

@@ -15,7 +15,7 @@ describe('diagramsIn', () => {
     ])
   })
 
-  it('finds none in other code, and none that is open', () => {
+  it('finds none in other code, and no unclosed ones', () => {
     expect(diagramsIn(['```js\nmermaid\n```', '```mermaid\npie', null, 1])).toEqual([])
   })
 })

@@ -48,19 +48,19 @@ describe('savePage', () => {
     expect([saved.assets, saved.leftOut, asked.mock.calls.length]).toEqual([4, [], 5])
   })
 
-  it('leaves out what is too large, and says so', async () => {
+  it('leaves out what is too large, and reports it', async () => {
     server('asset://big', { big: { size: 6_000_000 } })
     const { saved, page } = await save()
     expect(saved.leftOut).toEqual(['big.txt'])
     expect(page.assets[0]?.body).toBeNull()
   })
 
-  it('is called as the export is', async () => {
+  it('has the name of the export', async () => {
     server('Nothing.', {})
     expect((await save()).saved.name).toBe('It rains 2026-01-01.html')
   })
 
-  it('has room for as many bytes as it says, however they are written', async () => {
+  it('has room for the number of bytes that it states, in any encoding', async () => {
     const size = 4_500_000
     const names = ['a', 'b', 'c', 'd', 'e']
     server(names.map((name) => `asset://${name}`).join(' '), {
@@ -72,12 +72,12 @@ describe('savePage', () => {
     expect((await save()).saved.leftOut).toEqual([])
   })
 
-  it('fails where an asset could not be had, instead of leaving it out', async () => {
+  it('fails if an asset cannot be loaded, instead of leaving it out', async () => {
     server('asset://a1', {}).mockRejectedValue(new Error('The server is gone.'))
     await expect(save()).rejects.toThrow('The server is gone.')
   })
 
-  it('asks for nothing more when it is stopped', async () => {
+  it('sends no more requests when it is stopped', async () => {
     const controller = new AbortController()
     const asked = server('asset://a1 asset://b2', { a1: {}, b2: {} })
     vi.spyOn(client, 'assetContent').mockImplementation(async () => {
@@ -88,7 +88,7 @@ describe('savePage', () => {
     expect(asked).toHaveBeenCalledTimes(1)
   })
 
-  it('writes texts that can end no element', async () => {
+  it('escapes texts that could close an element', async () => {
     server('</script><script>alert(1)</script><!--', {})
     const { html, page } = await save()
     expect(html.match(/<script/g)).toHaveLength(1)

@@ -50,7 +50,7 @@ const field = (name: RegExp) =>
   within(screen.getByRole('form', { name: 'Input' })).getByLabelText(name)
 
 describe('SchemaForm', () => {
-  it('is made of the schema of an input message, and what is entered is said as input', async () => {
+  it('is built from the schema of an input message, and sends what is entered as input', async () => {
     await show([asks])
     await screen.findByRole('form')
     expect(field(/Where/)).toHaveProperty('required', true)
@@ -73,7 +73,7 @@ describe('SchemaForm', () => {
     })
   })
 
-  it('keeps what was entered where it is refused', async () => {
+  it('keeps what was entered if it is rejected', async () => {
     const error = { code: 'schema_violation', message: 'days must be >= 1' }
     answer = () => Response.json({ error }, { status: 422 })
     await show([asks])
@@ -97,7 +97,7 @@ describe('SchemaForm', () => {
     await act(async () => sent.resolve())
   })
 
-  it('is not there for readers, for what has no properties, and for what was said', async () => {
+  it('is hidden for readers, for schemas without properties, and after an answer', async () => {
     const reader = await show([asks], { role: 'reader' })
     expect(screen.queryByRole('form')).toBeNull()
     reader.unmount()
@@ -112,7 +112,7 @@ describe('SchemaForm', () => {
 })
 
 describe('SchemaValue', () => {
-  it('shows an answer by the schema that it was asked by', async () => {
+  it('shows an answer by the schema of its run', async () => {
     await show([
       { ...runStarted(), overrides: { output } } as ConversationEvent,
       stepStarted('a'),

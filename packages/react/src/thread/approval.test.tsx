@@ -41,7 +41,7 @@ function form(): HTMLElement {
 }
 
 describe('Approval', () => {
-  it('shows what will run and not what the model wrote, and approves', async () => {
+  it('shows what will run, not what the model wrote, and approves', async () => {
     await show(...asked({ sum: 5, to: 'asset://a1' }))
     const card = screen.getByRole('article', { name: 'Call of pay' })
     expect(card.textContent).toContain('needs your approval')
@@ -78,7 +78,7 @@ describe('Approval', () => {
     expect(files.getAllByRole('listitem')).toHaveLength(2)
   })
 
-  it('denies, with a reason where one is given', async () => {
+  it('denies, with an optional reason', async () => {
     await show(...asked({ sum: 5 }))
     const reason = screen.getByRole('textbox', { name: /Reason/ })
     fireEvent.change(reason, { target: { value: ' too much ' } })
@@ -86,7 +86,7 @@ describe('Approval', () => {
     await waitFor(() => expect(requests[0]?.body).toEqual({ approved: false, reason: 'too much' }))
   })
 
-  it('says why an answer was not taken, and takes another', async () => {
+  it('shows why an answer was rejected, and accepts another', async () => {
     const error = { code: 'approval_answered', message: 'It was approved before.' }
     answer = () => Response.json({ error }, { status: 409 })
     await show(...asked({ sum: 5 }))
@@ -95,7 +95,7 @@ describe('Approval', () => {
     expect(screen.getByRole('button', { name: 'Approve' })).toHaveProperty('disabled', false)
   })
 
-  it('approves with the arguments that a person changed, and without if none did', async () => {
+  it('approves with the arguments that a person changed, or unchanged', async () => {
     await show(...asked({ sum: 120, to: 'Ada', urgent: true, tags: ['a'], note: '' }))
     const change = () => fireEvent.click(screen.getByRole('button', { name: 'Edit' }))
     const approve = () =>
@@ -117,7 +117,7 @@ describe('Approval', () => {
     expect(requests[1]?.body).toEqual({ approved: true })
   })
 
-  it('does not approve by the Enter that ends a field, and replaces what is proposed', async () => {
+  it('does not approve when Enter ends a field, and replaces the proposed value', async () => {
     await show(...asked({ to: 'the team' }))
     fireEvent.click(screen.getByRole('button', { name: 'Edit' }))
     const field = screen.getByLabelText<HTMLInputElement>('to', { exact: false })
@@ -140,7 +140,7 @@ describe('Approval', () => {
     expect(requests[0]?.body).toEqual({ approved: true, arguments: [{ sum: 1 }, { sum: 3 }] })
   })
 
-  it('says what the tool did not accept, and keeps what was entered', async () => {
+  it('shows what the tool did not accept, and keeps what was entered', async () => {
     const error = { code: 'invalid_arguments', message: 'sum must be <= 100' }
     answer = () => Response.json({ error }, { status: 422 })
     await show(...asked({ sum: 120 }))
@@ -189,14 +189,14 @@ describe('Approval', () => {
     expect(screen.getByRole('tree', { name: 'Arguments of each item' })).toBeTruthy()
   })
 
-  it('shows a reader what is asked, and nothing to press', async () => {
+  it('shows a reader the question, without buttons', async () => {
     const state = stateOf(...asked({ sum: 5 }))
     await renderInApp(<CallCard id="c1" call={null} />, { state, role: 'reader' })
     expect(form().textContent).toContain('5')
     expect(screen.queryByRole('button', { name: /Approve|Deny/ })).toBeNull()
   })
 
-  it('says in words what the tool does not take, where it came from, and shows the exact value', async () => {
+  it('explains what the tool does not accept and where it came from, and shows the exact value', async () => {
     const shown = { sum: 'Send all to eve' }
     const violations: FlowViolation[] = [
       {
@@ -230,14 +230,14 @@ describe('Approval', () => {
     expect(form().textContent).toContain('sum is †state.sum')
   })
 
-  it('has nothing to press for who may not read what it would be given', async () => {
+  it('has no buttons for users who may not read the arguments', async () => {
     await show(...asked({ withheld: true, type: 'object', size: 40 }))
     expect(form().textContent).toContain('withheld')
     expect(form().textContent).toContain('Only a person who may read the arguments can answer')
     expect(screen.queryByRole('button', { name: /Approve|Deny/ })).toBeNull()
   })
 
-  it('shows the changes before the arguments, which are folded', async () => {
+  it('shows the changes before the folded arguments', async () => {
     const diff = '@@ -1,2 +1,2 @@\n a\n-b\n+B'
     await show(...withPreviews(asked({ ref: 'asset://a1' }), [diff]))
     const changes = within(form()).getByRole('region', { name: 'Changes' })
@@ -250,7 +250,7 @@ describe('Approval', () => {
     await waitFor(() => expect(folded.textContent).toContain('ref'))
   })
 
-  it('shows the changes of each item, and text that is not a diff as it is', async () => {
+  it('shows the changes of each item, and other text unchanged', async () => {
     const parts = asked({ ref: '†item' }, [{ ref: 'a' }, { ref: 'b' }])
     await show(...withPreviews(parts, ['/port\n-/old', null]))
     const first = within(form()).getByRole('region', { name: 'Changes by item 1' })
@@ -260,7 +260,7 @@ describe('Approval', () => {
     expect(second.textContent).toContain('There is no preview')
   })
 
-  it('is gone when somebody has answered', async () => {
+  it('disappears when somebody has answered', async () => {
     const said = {
       type: 'APPROVAL_ANSWERED',
       toolCallId: 'c1',

@@ -36,7 +36,7 @@ async function press(): Promise<HTMLElement> {
 }
 
 describe('Debug', () => {
-  it('asks for nothing before it is opened, then once; Escape closes it and gives the focus back', async () => {
+  it('sends no request before it is opened, and then one; Escape closes it and restores the focus', async () => {
     answers = [() => Response.json({ request: { model: 'm' } })]
     await show()
     expect(asked).toEqual([])
@@ -49,7 +49,7 @@ describe('Debug', () => {
     expect(asked).toEqual(['/api/conversations/c1/messages/a/debug'])
   })
 
-  it('keeps what is no object under `debug`', async () => {
+  it('shows values that are not objects under `debug`', async () => {
     for (const [value, shown] of [
       ['some text', '"some text"'],
       [0, '0'],
@@ -67,14 +67,14 @@ describe('Debug', () => {
     expect(tree.textContent).toMatch(/debug: .*"second"/)
   })
 
-  it('says that there are none where the address names no message', async () => {
+  it('reports that there are none if the URL names no message', async () => {
     const missing = { error: { code: 'message_not_found', message: 'none' } }
     answers = [() => Response.json(missing, { status: 404 })]
     await renderInApp(<Debug />, { state: stateOf(message()), at: '/?debug=#m-%' })
     expect(await screen.findByText(/no debug data for this message/)).toBeTruthy()
   })
 
-  it('says what is slow, missing or failed, and tries again, and never shows an empty tree', async () => {
+  it('reports what is slow, missing or failed, retries, and never shows an empty tree', async () => {
     const slow = Promise.withResolvers<Response>()
     const failed = { error: { code: 'log_failed', message: 'The disk is gone.' } }
     const missing = { error: { code: 'message_not_found', message: 'none' } }

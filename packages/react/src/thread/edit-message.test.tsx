@@ -5,7 +5,7 @@ import { message } from '../testing/messages.ts'
 import { renderInApp } from '../testing/render-in-app.tsx'
 import { EditMessage } from './edit-message.tsx'
 
-it('comes into view with its buttons', async () => {
+it('scrolls into view with its buttons', async () => {
   const seen = vi.spyOn(Element.prototype, 'scrollIntoView')
   await renderInApp(<EditMessage message={message({ content: 'hello' })} onClose={() => {}} />)
   expect(seen.mock.contexts).toEqual([screen.getByRole('form', { name: 'Edit message' })])

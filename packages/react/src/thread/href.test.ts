@@ -4,12 +4,12 @@ import { readHref } from './href.ts'
 const origin = 'http://127.0.0.1:4114'
 
 describe('readHref', () => {
-  it('leads into the app for its own paths and addresses', () => {
+  it('stays in the app for its own paths and URLs', () => {
     expect(readHref('/c/1?tab=run#m-2', origin)).toEqual({ type: 'app', path: '/c/1?tab=run#m-2' })
     expect(readHref(`${origin}/c/1`, origin)).toEqual({ type: 'app', path: '/c/1' })
   })
 
-  it('leads out of the app for http and https', () => {
+  it('leaves the app for http and https', () => {
     expect(readHref('https://example.org/a', origin)).toEqual({
       type: 'external',
       url: 'https://example.org/a',
@@ -28,7 +28,7 @@ describe('readHref', () => {
     'evil.example',
     'http://',
     '',
-  ])('refuses %j', (href) => {
+  ])('rejects %j', (href) => {
     expect(readHref(href, origin).type).toBe('rejected')
   })
 })

@@ -38,7 +38,7 @@ function shown(): (string | null)[] {
 }
 
 describe('InProgress', () => {
-  it('shows the text so far, the calls in it and below them what they came to already', async () => {
+  it('shows the text so far, its calls, and their results so far', async () => {
     await show(
       runStarted(),
       stepStarted('q'),
@@ -58,7 +58,7 @@ describe('InProgress', () => {
     expect(screen.queryByText('Thinking…')).toBeNull()
   })
 
-  it('says that the agent thinks, but not while a person is asked', async () => {
+  it('shows that the agent is thinking, but not while a person is asked', async () => {
     const thinking = await show(runStarted(), stepStarted('q'))
     expect(screen.getByText('Thinking…')).toBeTruthy()
     thinking.unmount()
@@ -67,7 +67,7 @@ describe('InProgress', () => {
     expect(await screen.findByRole('button', { name: 'Approve' })).toBeTruthy()
   })
 
-  it('says how long it has thought, and why and when the model is asked again', async () => {
+  it('shows how long it has been thinking, and why and when the model is called again', async () => {
     vi.useFakeTimers({ shouldAdvanceTime: true, now: new Date('2026-01-01T12:00:13.000Z') })
     const retry = (attempt: number, waitMs: number): ConversationEvent => ({
       ...{ type: 'MODEL_RETRY', messageId: 'q', attempt, waitMs },
@@ -108,7 +108,7 @@ describe('InProgress', () => {
 })
 
 describe('Queued', () => {
-  it('shows what waits at the end of the thread', async () => {
+  it('shows queued messages at the end of the thread', async () => {
     const queued = (id: string, deliver: 'next_run' | 'next_step'): ConversationEvent => ({
       type: 'NEW_MESSAGE',
       payload: message({ id, content_type: 'text/plain', content: id }),

@@ -17,7 +17,7 @@ describe('ledgerOf', () => {
     expect(ledger.get('2')?.results).toMatchObject([{ messageId: 'r2', failed: false }])
   })
 
-  it('keeps every result of one call and every round of one id', () => {
+  it('keeps every result of one call, and every use of one id', () => {
     const messages = [
       message({ metadata: { tool_calls: [call('1')] } }),
       message({ metadata: { tool_result: { tool_call_id: '1' } } }),
@@ -31,7 +31,7 @@ describe('ledgerOf', () => {
     expect(entry?.results.map(({ failed }) => failed)).toEqual([false, true])
   })
 
-  it('gives each round of an id that is used again its own results', () => {
+  it('gives each use of a reused id its own results', () => {
     const again = (id: string, name: string) =>
       message({ id, metadata: { tool_calls: [call('1', name)] } })
     const result = (id: string) => message({ id, metadata: { tool_result: { tool_call_id: '1' } } })
@@ -56,7 +56,7 @@ describe('ledgerOf', () => {
     expect(answeredCall(messages[4] as Message, ledger)?.name).toBe('second')
   })
 
-  it('does not take the copy of the calls in a result for calls', () => {
+  it('does not treat the copy of the calls in a result as calls', () => {
     const result = message({
       metadata: { tool_calls: [call('1')], tool_result: { tool_call_id: '1' } },
     })
@@ -65,7 +65,7 @@ describe('ledgerOf', () => {
 })
 
 describe('answeredCall', () => {
-  it('looks in the message first, then in the conversation, and knows when there is none', () => {
+  it('looks in the message first, then in the conversation, and reports if there is none', () => {
     const asked = message({ metadata: { tool_calls: [call('1', 'asked')] } })
     const own = message({
       metadata: { tool_calls: [call('1', 'own')], tool_result: { tool_call_id: '1' } },

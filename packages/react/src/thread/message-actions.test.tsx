@@ -53,7 +53,7 @@ const namesIn = (menu: HTMLElement) =>
     .map(({ textContent }) => textContent)
 
 describe('MessageActions', () => {
-  it('offers what can be done with the message, by keyboard', async () => {
+  it('offers the actions for the message, by keyboard', async () => {
     const view = await show([question, reply])
     expect(namesIn(await menuOf('q'))).toEqual([
       'Copy text',
@@ -70,7 +70,7 @@ describe('MessageActions', () => {
     expect(items).not.toContain('Edit and continue from here')
   })
 
-  it('says again what led to an answer, in a conversation of its own', async () => {
+  it('repeats the message that led to an answer, in a new conversation', async () => {
     const { router } = await show([question, reply])
     await choose('a', /Try again/)
     await waitFor(() => expect(router.state.location.pathname).toBe('/c/made'))
@@ -80,7 +80,7 @@ describe('MessageActions', () => {
     })
   })
 
-  it('goes on from an edited message, and keeps the edit where that failed', async () => {
+  it('continues from an edited message, and keeps the edit if that fails', async () => {
     const { router } = await show([question, reply])
     await choose('q', /Edit/)
     const box = await screen.findByRole('textbox', { name: 'Message text' })
@@ -99,7 +99,7 @@ describe('MessageActions', () => {
     expect(requests.at(-1)).toMatchObject({ body: { content: 'Which year?' } })
   })
 
-  it('gives the message back on Escape', async () => {
+  it('restores the message on Escape', async () => {
     await show([question])
     await choose('q', /Edit/)
     fireEvent.keyDown(await screen.findByRole('textbox'), { key: 'Escape' })
@@ -108,7 +108,7 @@ describe('MessageActions', () => {
     expect(requests).toEqual([])
   })
 
-  it('rewinds to the message, and says where that failed that nothing was changed', async () => {
+  it('rewinds to the message, and says that nothing was changed if that fails', async () => {
     const error = { code: 'unreachable', message: 'The server cannot be reached.' }
     answer = () => Response.json({ error }, { status: 502 })
     const { router } = await show([question, reply])
@@ -123,7 +123,7 @@ describe('MessageActions', () => {
     })
   })
 
-  it('keeps what the calls of a step gave, in a rewind', async () => {
+  it('keeps the results of a step in a rewind', async () => {
     const calls = [{ id: 'c', name: 'look', arguments: {} }]
     await show([
       message({ id: 's', metadata: { tool_calls: calls } }),
@@ -133,7 +133,7 @@ describe('MessageActions', () => {
     await waitFor(() => expect(requests[0]).toMatchObject({ body: { at: 'r' } }))
   })
 
-  it('deletes after a question, and not while a run is on', async () => {
+  it('deletes after a confirmation, and not during a run', async () => {
     const over = await show([question])
     await choose('q', /Delete/)
     fireEvent.click(
@@ -147,7 +147,7 @@ describe('MessageActions', () => {
     expect(item.getAttribute('aria-disabled')).toBe('true')
   })
 
-  it('offers a reader what can be read, and nothing else', async () => {
+  it('offers readers only actions that read', async () => {
     await show([question, reply], { role: 'reader' })
     expect(namesIn(await menuOf('a'))).toEqual(['Copy text', 'Copy link'])
     expect(screen.queryByRole('button', { name: 'Debug' })).toBeNull()

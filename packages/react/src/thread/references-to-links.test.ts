@@ -2,20 +2,20 @@ import { describe, expect, it } from 'vitest'
 import { referencesToLinks, variableOf } from './references-to-links.ts'
 
 describe('referencesToLinks', () => {
-  it('makes a picture address of a reference that is the target of a picture', () => {
+  it('converts a reference that is the target of an image to an image URL', () => {
     expect(referencesToLinks('![bars](<|asset://a1/content|>) and')).toBe(
       '![bars](<asset://a1/content>) and',
     )
   })
 
-  it('makes a link of a reference that stands alone, in the object form too', () => {
+  it('converts a separate reference to a link, also in the object form', () => {
     expect(referencesToLinks('see <|asset://a1|>.')).toBe('see [](<asset://a1>).')
     expect(referencesToLinks('<|{"asset_id":"a1","field_path":["content","a b"]}|>')).toBe(
       '[](<asset://a1/content/a%20b>)',
     )
   })
 
-  it('makes a link of a variable, whose address gives the reference back', () => {
+  it('converts a variable to a link from which the reference can be restored', () => {
     const [, url = ''] =
       /^It is \[\]\(<(.*)>\) now, not †state.total.$/.exec(
         referencesToLinks('It is <|†state["a|b"]|> now, not †state.total.'),
@@ -25,12 +25,12 @@ describe('referencesToLinks', () => {
     expect(variableOf('variable:%')).toBeNull()
   })
 
-  it('makes a picture address of a variable that is the target of a picture', () => {
+  it('converts a variable that is the target of an image to an image URL', () => {
     const [, url = ''] = /^!\[x\]\(<(.*)>\)$/.exec(referencesToLinks('![x](<|†state.y|>)')) ?? []
     expect(variableOf(url)).toBe('†state.y')
   })
 
-  it('leaves code, special tokens and escapes alone', () => {
+  it('does not change code, special tokens and escapes', () => {
     for (const text of ['`<|asset://a1|>`', '`<|†state.a|>`', '<|im_start|>', '\\<|asset://a1|>']) {
       expect(referencesToLinks(text)).toBe(text)
     }

@@ -57,7 +57,7 @@ const failed: ConversationEvent = {
 }
 
 describe('RunStatus', () => {
-  it('tells once that the agent works, needs an approval, and is done', () => {
+  it('announces once that the agent works, needs an approval, and is done', () => {
     const { heard, become } = listen(emptyConversation)
     become(stateOf(...begun))
     become(stateOf(...waiting))
@@ -70,13 +70,13 @@ describe('RunStatus', () => {
     ])
   })
 
-  it('tells why a run failed', () => {
+  it('announces why a run failed', () => {
     const { heard, become } = listen(stateOf(...begun))
     become(stateOf(...begun, failed))
     expect(heard).toEqual(['The agent is working.', 'The run failed. The provider is down.'])
   })
 
-  it('says nothing of a run that was over before', () => {
+  it('announces nothing about a run that was over before', () => {
     const { heard } = listen(stateOf(...begun, done))
     expect(heard).toEqual([])
   })

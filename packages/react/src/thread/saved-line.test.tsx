@@ -20,14 +20,14 @@ const finished: ConversationEvent = {
 }
 
 describe('RunLine', () => {
-  it('says what all steps cost together, and leads to them', async () => {
+  it('shows the total cost of all steps, and links to them', async () => {
     const state = stateOf(runStarted(), ...step('a'), ...step('b'), finished)
     await renderInApp(<RunLine messageId="b" />, { state })
     const line = screen.getByRole('link', { name: 'Whole run: 2 steps · 2,020 tokens · $0.0400' })
     expect(line.getAttribute('href')).toContain('run=r')
   })
 
-  it('is not there for a run of one step, and not below an earlier step', async () => {
+  it('is hidden for a run of one step, and below an earlier step', async () => {
     const one = stateOf(runStarted(), ...step('a'), finished)
     const { unmount } = await renderInApp(<RunLine messageId="a" />, { state: one })
     expect(screen.queryByRole('link')).toBeNull()

@@ -40,7 +40,7 @@ function saved(
 }
 
 describe('savedIn', () => {
-  it('counts each file and value that was there once, and no pictures', () => {
+  it('counts each existing file and value once, and no pictures', () => {
     const before = [asset('x'), asset('copy', { digest: 'x' }), asset('y', { structured: true })]
     const picture = asset('p', { kind: 'image', mime: 'image/png' })
     expect(saved([...before, picture], 1_500, [asset('later')])).toEqual({
@@ -52,7 +52,7 @@ describe('savedIn', () => {
     expect(saved([asset('x')], null)).toMatchObject({ bytes: 40_000, tokensByValue: null })
   })
 
-  it('says nothing for little, and nothing during the run', () => {
+  it('is null for small savings, and during the run', () => {
     expect(saved([asset('x', { size: 100 })], 1_500)).toBeNull()
     const running = stateOf(asset('x'), runStarted(), stepStarted('a'))
     expect(running.runs[0] && savedIn(running, running.runs[0])).toBeNull()

@@ -13,11 +13,11 @@ describe('stepTitle', () => {
     ['Now I’ll read `†state.total`.', 'Read †state.total'],
     ['Version 2.5 is asked for. Next.', 'Version 2.5 is asked for'],
     ['I am certain', 'I am certain'],
-  ])('is the first sentence of the commentary without its intent: %s', (text, title) => {
+  ])('is the first sentence of the commentary, without phrases of intent: %s', (text, title) => {
     expect(stepTitle(text, calls('tool'))).toBe(title)
   })
 
-  it('is the names of the tools as words where nothing was said', () => {
+  it('consists of the names of the tools if there is no commentary', () => {
     expect(stepTitle('', calls('chart_rows', 'readFile', 'readFile'))).toBe(
       'Chart rows, read file × 2',
     )
@@ -25,7 +25,7 @@ describe('stepTitle', () => {
     expect(stepTitle(undefined, [])).toBe('Step')
   })
 
-  it('has the words of a search for tools', () => {
+  it('contains the words of a search for tools', () => {
     const search = (query: unknown) => ({ name: 'search_tools', arguments: { query } })
     expect(stepTitle('', [search('an invoice')])).toBe('Search tools for “an invoice”')
     expect(stepTitle('', [search(7)])).toBe('Search tools')

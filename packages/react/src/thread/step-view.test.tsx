@@ -60,7 +60,7 @@ function show(parts: (Message | ConversationEvent)[], at = '/') {
 const line = () => screen.getByRole('button', { expanded: false, name: /call/ })
 
 describe('StepView', () => {
-  it('is open while its run goes on, and one line when the answer stands', async () => {
+  it('is open during its run, and one line when the answer is complete', async () => {
     const running = await show(step(result('1')))
     const open = screen.getByRole('button', { expanded: true, name: /call/ })
     expect(open.textContent).toBe('running:Chart rain by month2 calls')
@@ -80,7 +80,7 @@ describe('StepView', () => {
     expect(screen.queryByText('fine')).toBeNull()
   })
 
-  it('stays open where a call failed, has no result or waits for a person', async () => {
+  it('stays open if a call failed, has no result or waits for a person', async () => {
     const error = { code: 'tool_failed', message: 'The disk is full.' }
     const failed = await show([...step(result('1'), result('2', {}, error)), ...answer()])
     expect(screen.getByRole('button', { expanded: true, name: /call/ }).textContent).toContain(
@@ -95,7 +95,7 @@ describe('StepView', () => {
     expect(await screen.findByRole('button', { name: 'Approve' })).toBeTruthy()
   })
 
-  it('opens for an address that names something within it', async () => {
+  it('opens if the URL names something inside it', async () => {
     const parts = [...step(result('1'), result('2')), ...answer()]
     for (const hash of ['call-1', 'm-r2']) {
       const { unmount, container } = await show(parts, `/#${hash}`)
@@ -106,7 +106,7 @@ describe('StepView', () => {
     expect(line()).toBeTruthy()
   })
 
-  it('shows a picture that no answer shows, under a title that is never an id', async () => {
+  it('shows a picture that no answer shows, with a title that is never an id', async () => {
     const chart = { assetRef: 'asset://a1', mimeType: 'image/png', kind: 'image' }
     const view = await show([
       ...step(result('1', { content: { title: 'Rain by month', chart } }), result('2')),
@@ -121,7 +121,7 @@ describe('StepView', () => {
     expect(screen.getByRole('figure').textContent).toBe('Chart rain by month')
   })
 
-  it('leaves the picture to the answer that is being written with it', async () => {
+  it('leaves a picture to the answer that is being written with it', async () => {
     const chart = { assetRef: 'asset://a1', mimeType: 'image/png', kind: 'image' }
     await show([
       ...step(result('1', { content: { chart } }), result('2')),
@@ -131,7 +131,7 @@ describe('StepView', () => {
     expect(screen.queryByRole('figure')).toBeNull()
   })
 
-  it('says through which tool a call came, and which search had found its own', async () => {
+  it('shows the tool through which a call was made, and the search that found its tool', async () => {
     const search = { id: 's', name: 'search_tools', arguments: { query: 'an invoice' } }
     const through = (id: string, name: string) => ({ id, name, arguments: {}, via: 'call_tool' })
     const found = { tools: [{ name: 'crm_create_invoice' }] } as never

@@ -30,7 +30,7 @@ describe('ThreadItem', () => {
     }
   })
 
-  it('shows no attribution that is none, and says so of what is no text', async () => {
+  it('shows no empty attribution, and reports one that is not text', async () => {
     await show(
       message({ content_type: 'text/plain', content: 'a', metadata: { attribution: ' ' } }),
       message({ content_type: 'text/plain', content: 'b', metadata: { attribution: 5 } as never }),
@@ -41,7 +41,7 @@ describe('ThreadItem', () => {
     expect(second?.textContent).toContain('Malformed: metadata.attribution is not text')
   })
 
-  it('makes an in-app link of href, and none of chat or of what is no address', async () => {
+  it('makes an in-app link from href, and none from chat or from an invalid URL', async () => {
     await show(
       message({
         ...{ message_type: 'notice', content_type: 'text/plain', content: 'to two' },
@@ -66,7 +66,7 @@ describe('ThreadItem', () => {
     expect(screen.getByText(/Not a link:/).textContent).toContain('javascript:alert(1)')
   })
 
-  it('shows a debug button only where there is debug data, and asks for nothing', async () => {
+  it('shows a debug button only if there is debug data, and sends no request', async () => {
     const asked = vi.fn(fetch)
     vi.stubGlobal('fetch', asked)
     await show(
@@ -99,7 +99,7 @@ describe('ThreadItem', () => {
     expect(card.textContent).toContain('no result recorded')
   })
 
-  it('takes arguments in every form', async () => {
+  it('accepts arguments in every form', async () => {
     await show(
       message({
         metadata: {
@@ -122,7 +122,7 @@ describe('ThreadItem', () => {
     expect(texts[4]).toContain('arguments')
   })
 
-  it('gives each round of a call id that is used again its own result', async () => {
+  it('gives each use of a reused call id its own result', async () => {
     await show(
       message({ id: 'a', metadata: { tool_calls: [call('1')] } }),
       result('1', { id: 'r1', content: 'first' }),
@@ -162,7 +162,7 @@ describe('ThreadItem', () => {
     expect(screen.queryByRole('article', { name: /Result of/ })).toBeNull()
   })
 
-  it('links a result that stands alone and its call both ways', async () => {
+  it('links a separate result and its call in both directions', async () => {
     await show(
       message({ id: 'q', metadata: { tool_calls: [call('1')] } }),
       message({ id: 'between', sender: { participant_id: 'u', participant_role: 'user' } }),
@@ -177,7 +177,7 @@ describe('ThreadItem', () => {
     expect(back.getAttribute('href')).toContain('#call-1')
   })
 
-  it('says of a result without a call that the call is unknown, and of a second one that it is another', async () => {
+  it('marks a result whose call is unknown, and a second result', async () => {
     await show(
       message({ metadata: { tool_calls: [call('1')] } }),
       result('1', { content: 'first' }),
@@ -204,7 +204,7 @@ describe('ThreadItem', () => {
     )
   })
 
-  it('shows pictures of a result, wherever they are in it', async () => {
+  it('shows the pictures of a result, wherever they are', async () => {
     const chart = { assetRef: 'asset://a1', mimeType: 'image/png', kind: 'image', name: 'Rain' }
     await show(
       message({ metadata: { tool_calls: [call('1')] } }),
@@ -227,12 +227,12 @@ describe('ThreadItem', () => {
     expect(within(line).queryByRole('tree')).toBeNull()
   })
 
-  it('shows plain text to the letter', async () => {
+  it('shows plain text unchanged', async () => {
     await show(message({ content_type: 'text/plain', content: '# no **heading** <b>x</b>' }))
     expect(screen.getByText('# no **heading** <b>x</b>')).toBeTruthy()
   })
 
-  it('sanitises Markdown, and shows media of assets only', async () => {
+  it('sanitises Markdown, and shows only media of assets', async () => {
     const content =
       '**bold** <script>alert(1)</script><img src=x onerror=alert(1)> ![far](https://example.org/x.png) ' +
       '![near](<|asset://a1|>) [evil](javascript:alert(1)) <|im_start|>'
@@ -246,12 +246,12 @@ describe('ThreadItem', () => {
     expect(container.textContent).toContain('<|im_start|>')
   })
 
-  it('marks a reference that names nothing', async () => {
+  it('marks a reference that leads to nothing', async () => {
     await show(message({ content: 'see <|asset://gone|>' }))
     expect(await screen.findByText('This file does not exist.')).toBeTruthy()
   })
 
-  it('shows what a variable names, and marks one that names nothing', async () => {
+  it('shows the value of a variable, and marks one without a value', async () => {
     const state = {
       type: 'data',
       kind: 'state',
@@ -274,14 +274,14 @@ describe('ThreadItem', () => {
     ])
   })
 
-  it('marks a picture that is not there', async () => {
+  it('marks a missing picture', async () => {
     await show(message({ content: '![Rain](<|asset://gone|>)' }))
     fireEvent.error(await screen.findByRole('img', { name: 'Rain' }))
     expect(screen.queryByRole('img')).toBeNull()
     expect(await screen.findByText('This file does not exist.')).toBeTruthy()
   })
 
-  it('keeps log messages out of the way, with what their metadata say', async () => {
+  it('folds log messages, and shows their metadata', async () => {
     await show(
       message({
         ...{ id: 'l1', message_type: 'log', content: { disk: 'full' } },
@@ -300,7 +300,7 @@ describe('ThreadItem', () => {
     expect(group.textContent).toContain('Malformed: metadata.footer_items is not a list')
   })
 
-  it('leads from a footer on tokens to their usage', async () => {
+  it('links from a footer on tokens to their usage', async () => {
     const footer_items = ['6.8k of 50k (13%) tokens used for request', 'twice', 'twice']
     const view = await show(message({ metadata: { footer_items, has_debug_data: true } }))
     const link = screen.getByRole('link', { name: /6\.8k/ })
@@ -325,7 +325,7 @@ describe('ThreadItem', () => {
     expect(screen.getByText(content)).toBeTruthy()
   })
 
-  it('leaves other messages standing where one is malformed', async () => {
+  it('still shows other messages if one is malformed', async () => {
     await show(
       message({ content: undefined, sender: undefined as never }),
       message({ content: { toString: 1 }, metadata: { tool_calls: 'x', attachments: 3 } as never }),
@@ -350,7 +350,7 @@ describe('ThreadItem', () => {
     expect(screen.getByText(/rejected the API key\. What is shown here is saved/)).toBeTruthy()
   })
 
-  it('says that an answer broke off, if a part of it is there', async () => {
+  it('reports that an answer was cut off, if a part of it exists', async () => {
     await show(runStarted(), stepStarted('half'), message({ id: 'half', content: 'The first' }), {
       ...{ type: 'RUN_ERROR', threadId: 'c', runId: 'r' },
       ...{ code: 'model_failed', message: 'The connection was closed.' },

@@ -21,7 +21,7 @@ function shown(...parts: (Message | ConversationEvent)[]): string[] {
 const tool = { participant_id: 't', participant_role: 'tool' }
 
 describe('timeline', () => {
-  it('heads a message unless the same sender spoke within a minute', () => {
+  it('gives a message a heading unless the same sender wrote within a minute', () => {
     expect(
       shown(
         message({ id: 'a', timestamp: at(0) }),
@@ -32,7 +32,7 @@ describe('timeline', () => {
     ).toEqual(['# a', 'b', '# c', '# d'])
   })
 
-  it('folds steps in a row that called the same tools', () => {
+  it('folds consecutive steps that called the same tools', () => {
     const step = (
       id: string,
       name = 'read',
@@ -75,7 +75,7 @@ describe('timeline', () => {
     ).toEqual(['# a', 'run-end', '# b'])
   })
 
-  it('lets results and data stand between without breaking a sender off', () => {
+  it('keeps messages of a sender together across results and data', () => {
     expect(
       shown(
         message({ id: 'a' }),
@@ -86,7 +86,7 @@ describe('timeline', () => {
     ).toEqual(['# a', 'r', 'd', 'b'])
   })
 
-  it('puts what calls gave and wrote into their step, and what is of another call where it stands', () => {
+  it('puts the results and writes of calls into their step, and those of other calls in their place', () => {
     const calls = (...ids: string[]) => ({
       tool_calls: ids.map((id) => ({ id, name: 'look', arguments: {} })),
     })
@@ -105,7 +105,7 @@ describe('timeline', () => {
     ).toEqual(['# a [r2 d r1]', 'lost', 'b', 'late'])
   })
 
-  it('leaves a picture to the message that shows it, else to the step that made it, once', () => {
+  it('shows a picture once: in the message that shows it, else in the step that made it', () => {
     const picture = (id: string, change = {}) => ({
       ...{ assetRef: `asset://${id}`, mimeType: 'image/png', kind: 'image' },
       ...change,
@@ -132,7 +132,7 @@ describe('timeline', () => {
     ])
   })
 
-  it('shows nothing for what was deleted, and an orphan for the result of a deleted call', () => {
+  it('shows nothing for deleted messages, and an orphan for the result of a deleted call', () => {
     const calls = [{ id: 'c1', name: 'look', arguments: {} }]
     const deletion = (messageId: string): ConversationEvent => ({
       type: 'MESSAGE_DELETED',
@@ -154,7 +154,7 @@ describe('timeline', () => {
     expect(answeredCall(orphan, ledgerOf(messages))).toBeNull()
   })
 
-  it('gathers log messages and never anything else with them', () => {
+  it('groups log messages, and nothing else with them', () => {
     const log = () => message({ message_type: 'log' })
     expect(shown(log(), log(), message({ id: 'a', message_type: 'notice' }), log())).toEqual([
       'logs 2',
@@ -163,7 +163,7 @@ describe('timeline', () => {
     ])
   })
 
-  it('puts a failed run where it ended, and none that went well', () => {
+  it('puts a failed run where it ended, and shows no successful runs', () => {
     const ids = { threadId: 'c', runId: 'r' }
     const usage = { inputTokens: null, outputTokens: null }
     expect(

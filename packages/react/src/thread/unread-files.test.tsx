@@ -16,7 +16,7 @@ const failed = (message: string, ref?: string): ConversationEvent => ({
 })
 
 describe('UnreadFiles', () => {
-  it('names each file that could not be read once, with the last cause', async () => {
+  it('names each file that could not be read once, with the last error', async () => {
     const state = stateOf(
       message({ content: 'Look' }),
       failed('no such body', 'asset://a'),

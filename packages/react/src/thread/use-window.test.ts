@@ -17,7 +17,7 @@ function hook(count: number, hash = '', isLoaded = true) {
 }
 
 describe('useWindow', () => {
-  it('holds the newest, and follows what comes', () => {
+  it('contains the newest messages, and follows new ones', () => {
     const { result, rerender } = hook(1_000)
     expect([result.current.start, result.current.end]).toEqual([1_000 - PAGE, 1_000])
     rerender({ items: itemsOf(1_001), at: '', loaded: true })
@@ -26,7 +26,7 @@ describe('useWindow', () => {
     expect(result.current.start).toBe(1_001 - PAGE - MORE)
   })
 
-  it('holds a part around what the address names, and grows both ways', () => {
+  it('contains the messages around the one that the URL names, and grows in both directions', () => {
     const { result } = hook(10_000, 'm-n5000')
     expect(result.current.start).toBeLessThan(5_000)
     expect(result.current.end).toBeGreaterThan(5_000)
@@ -38,7 +38,7 @@ describe('useWindow', () => {
     expect(result.current.end).toBe(10_000)
   })
 
-  it('grows on both sides where both are near at once', () => {
+  it('grows on both sides if both ends are near at once', () => {
     const { result } = hook(10_000, 'm-n5000')
     const { start, end, extend } = result.current
     act(() => {
@@ -50,7 +50,7 @@ describe('useWindow', () => {
   })
 
   it.each([950, 990])(
-    'neither leaves n%i nor grows by what is still loading behind it',
+    'neither leaves n%i nor grows by messages that are still loading after it',
     (place) => {
       const { result, rerender } = hook(1_000, `m-n${place}`)
       rerender({ items: itemsOf(3_000), at: `m-n${place}`, loaded: true })
@@ -61,7 +61,7 @@ describe('useWindow', () => {
     },
   )
 
-  it('is empty while the conversation loads, but for what the address names', () => {
+  it('is empty while the conversation loads, except for the message that the URL names', () => {
     const { result, rerender } = hook(100, 'm-n150', false)
     const range = () => [result.current.start, result.current.end]
     expect(range()).toEqual([0, 0])
@@ -77,7 +77,7 @@ describe('useWindow', () => {
     expect([newest.current.start, newest.current.end]).toEqual([100 - PAGE, 100])
   })
 
-  it('finds what the address names once it has come, and stays for one that is not there', () => {
+  it('finds the message that the URL names when it is loaded, and stays if it does not exist', () => {
     const { result, rerender } = hook(0, 'm-n3')
     const items = itemsOf(500)
     rerender({ items, at: 'm-n3', loaded: true })

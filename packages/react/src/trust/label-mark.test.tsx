@@ -37,7 +37,7 @@ describe('labelWords', () => {
 })
 
 describe('LabelMark', () => {
-  it('leads to where the value came from, and shows nothing where all is well', async () => {
+  it('links to the origin of the value, and shows nothing for a trusted public value', async () => {
     await renderInApp(
       <>
         <LabelMark label={UNTRUSTED} origin="call:c1" />
@@ -51,7 +51,7 @@ describe('LabelMark', () => {
     expect(new URL((link as HTMLAnchorElement).href).searchParams.get('origin')).toBe('call:c1')
   })
 
-  it('stands at messages, results, data and assets', async () => {
+  it('is shown on messages, results, data and assets', async () => {
     const said = message({ id: 'said' })
     const result = message({ id: 'res', metadata: { tool_result: { tool_call_id: 'c1' } } })
     const entry = { identity: 'state', kind: 'state', writes: [] } as never
@@ -80,7 +80,7 @@ describe('LabelMark', () => {
     expect(file.querySelector('a')).toBeNull()
   })
 
-  it('asks for labels only where a run had trust on', async () => {
+  it('requests labels only if a run had trust on', async () => {
     const asked = vi.fn(async (_path: string) =>
       Response.json(labels({ messages: { q: UNTRUSTED } })),
     )
@@ -106,7 +106,7 @@ describe('LabelMark', () => {
 })
 
 describe('what is withheld', () => {
-  it('says its type and size, in messages and results', async () => {
+  it('is shown by its type and size, in messages and results', async () => {
     const content = { withheld: true, type: 'text', size: 1200 }
     const type = 'application/vnd.byref.withheld+json'
     const said = message({ content, content_type: type })

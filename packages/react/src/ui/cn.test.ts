@@ -4,7 +4,7 @@ import { buttonClass } from './button.tsx'
 import { cn } from './cn.ts'
 
 describe('cn', () => {
-  it('joins what is there', () => {
+  it('joins existing class names', () => {
     expect(cn('a', false, null, ['b', { c: true, d: false }])).toBe('a b c')
   })
 
@@ -18,7 +18,7 @@ describe('cn', () => {
     ['max-h-96 max-w-full min-h-7', 'max-h-40 min-h-0'],
     ['hover:bg-hover pointer-coarse:size-9', 'hover:bg-selected pointer-coarse:size-7'],
     ['text-ink-3 opacity-0 size-4', 'text-base opacity-100 h-5 text-bad'],
-  ])('overrides as the whole table does: %s | %s', (base, more) => {
+  ])('overrides like the whole table: %s | %s', (base, more) => {
     expect(cn(base, more)).toBe(twMerge(base, more))
   })
 })

@@ -12,7 +12,7 @@ import {
 } from './format.ts'
 
 describe('formatDuration', () => {
-  it('has no 1,000 milliseconds and no 60 seconds', () => {
+  it('rounds up to the next unit instead of 1,000 milliseconds or 60 seconds', () => {
     const said = [0, 42.4, 999.4, 999.6, 1_250, 59_949, 59_960, 119_600, 125_000].map(
       formatDuration,
     )
@@ -24,7 +24,7 @@ describe('formatDuration', () => {
 })
 
 describe('formatBytes', () => {
-  it('takes the unit that the rounded size has', () => {
+  it('uses the unit of the rounded size', () => {
     const said = [0, 999, 1_000, 99_940, 999_499, 999_600, 1_400_000, 5e15].map(formatBytes)
     expect(said).toEqual([
       ...['0 B', '999 B', '1.0 KB', '99.9 KB', '999 KB', '1.0 MB', '1.4 MB', '5,000 TB'],
@@ -88,7 +88,7 @@ describe('every format', () => {
     expect(full).toContain('٢٠٢٦')
   })
 
-  it('takes the locale of the JavaScript engine where the browser names none that is valid', () => {
+  it('uses the locale of the JavaScript engine if the browser names no valid one', () => {
     expect(inLocale('en-US@posix')).toEqual(inLocale(''))
   })
 })

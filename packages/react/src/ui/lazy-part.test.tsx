@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { lazyPart } from './lazy-part.tsx'
 
 describe('lazyPart', () => {
-  it('says that its code cannot be loaded, and leaves the rest of the page', async () => {
+  it('reports that its code cannot be loaded, and keeps the rest of the page', async () => {
     vi.spyOn(console, 'error').mockImplementation(() => {})
     const Part = lazyPart(() => Promise.reject(new TypeError('Failed to fetch')))
     render(

@@ -10,7 +10,7 @@ afterEach(() => void vi.useRealTimers())
 const away = () => new ApiError(0, 'network_failed', 'The server is away')
 
 describe('LoadError', () => {
-  it('tries again by itself after a temporary error, as long as there is one', () => {
+  it('retries by itself while the error is temporary', () => {
     const onRetry = vi.fn()
     const view = render(<LoadError what="The list" error={away()} onRetry={onRetry} />)
     expect(screen.getByRole('alert').textContent).toContain('The list could not be loaded')

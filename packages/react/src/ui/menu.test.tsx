@@ -21,7 +21,7 @@ function show() {
 }
 
 describe('Menu', () => {
-  it('opens by a key at its first line, and gives the focus back', async () => {
+  it('opens by keyboard at its first item, and restores the focus', async () => {
     const { button, onCopy } = show()
     button.focus()
     fireEvent.keyDown(button, { key: 'Enter' })
@@ -39,7 +39,7 @@ describe('Menu', () => {
     expect(onCopy).toHaveBeenCalledTimes(1)
   })
 
-  it('opens and closes by a press, which is seen on its button', async () => {
+  it('opens and closes by a click, and its button shows the state', async () => {
     const { button } = show()
     expect(button.getAttribute('aria-expanded')).toBe('false')
     fireEvent.pointerDown(button, { button: 0 })

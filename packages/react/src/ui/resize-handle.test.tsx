@@ -9,7 +9,7 @@ describe('ResizeHandle', () => {
     ['ltr', 'ArrowRight', 376],
     ['rtl', 'ArrowLeft', 376],
     ['rtl', 'ArrowRight', 424],
-  ])('follows the arrow on a page that is %s: %s', (direction, key, size) => {
+  ])('follows the arrow keys on a page that is %s: %s', (direction, key, size) => {
     const onResize = vi.fn()
     render(
       <div style={{ direction: direction as 'ltr' }}>

@@ -29,7 +29,7 @@ function watching(when = true) {
 }
 
 describe('useNear', () => {
-  it('says when an element comes near, and looks again', async () => {
+  it('reports when an element comes near, and checks again', async () => {
     const { onNear, see, watched } = watching()
     see(false)
     expect(onNear).not.toHaveBeenCalled()
@@ -38,7 +38,7 @@ describe('useNear', () => {
     await expect.poll(() => watched.mock.calls.length).toBe(2)
   })
 
-  it('goes by what was seen last, where a busy page tells of several times at once', () => {
+  it('uses the last entry if a busy page reports several at once', () => {
     const { onNear, see } = watching()
     see(false, true)
     expect(onNear).toHaveBeenCalledTimes(1)
@@ -46,7 +46,7 @@ describe('useNear', () => {
     expect(onNear).toHaveBeenCalledTimes(1)
   })
 
-  it('looks at nothing while it is not to', () => {
+  it('observes nothing while it is disabled', () => {
     expect(watching(false).watched).not.toHaveBeenCalled()
   })
 })

@@ -60,7 +60,7 @@ describe('compareTexts', () => {
     expect([found.added, found.removed, found.blocks.length]).toEqual([1, 1, 3])
   })
 
-  it('says that it did not match the lines of texts that differ everywhere', () => {
+  it('reports that it did not match the lines of texts that differ everywhere', () => {
     const of = (word: string) => Array.from({ length: 3_000 }, (_, at) => `${word}${at}`).join('\n')
     const found = compareTexts(of('a'), of('b'))
     expect([found.added, found.removed, found.isCoarse]).toEqual([3_000, 3_000, true])
@@ -92,7 +92,7 @@ describe('markWords', () => {
     ])
   })
 
-  it('marks what was only added, and nothing in lines that have little in common', () => {
+  it('marks added words, and nothing in lines that have little in common', () => {
     expect(words('port: 80', 'port: 80 # new')).toEqual(['port: 80', 'port: 80[ # new]'])
     expect(words('alpha beta', 'one two three')).toEqual(['alpha beta', 'one two three'])
   })

@@ -22,7 +22,7 @@ describe('ComparedTexts', () => {
     expect(screen.queryByText('line 497')).toBeNull()
   })
 
-  it('unfolds unchanged lines some at a time, by a button', () => {
+  it('unfolds unchanged lines in parts, by a button', () => {
     const after = lines.with(999, 'the end')
     render(<ComparedTexts before={text(lines)} after={text(after)} />)
     fireEvent.click(
@@ -35,7 +35,7 @@ describe('ComparedTexts', () => {
     )
   })
 
-  it('shows an end of line that was changed, and no other', () => {
+  it('shows a changed line ending, and no other', () => {
     render(<ComparedTexts before={'a\r\nb\r\n'} after={'a\nB\r\n'} />)
     expect(texts('deletion')).toEqual(['a␍', 'b'])
     expect(texts('insertion')).toEqual(['a', 'B'])
@@ -47,7 +47,7 @@ describe('ComparedTexts', () => {
     expect(texts('insertion')[0]).toMatch(/^\{"rain":1\},.* … 10,600 characters … .*,2$/)
   })
 
-  it('draws many changed lines some at a time', () => {
+  it('draws many changed lines in parts', () => {
     const after = lines.map((line) => `new ${line}`)
     render(<ComparedTexts before={text(lines)} after={text(after)} />)
     expect(texts('insertion')).toHaveLength(400)
@@ -55,14 +55,14 @@ describe('ComparedTexts', () => {
     expect(texts('insertion')).toHaveLength(800)
   })
 
-  it('draws many places some at a time', () => {
+  it('draws many places in parts', () => {
     const after = lines.map((line, at) => (at % 2 === 0 ? `new ${line}` : line))
     render(<ComparedTexts before={text(lines)} after={text(after)} />)
     expect(texts('insertion')).toHaveLength(400)
     expect(screen.getByRole('button', { name: '… 100 more changed lines' })).toBeTruthy()
   })
 
-  it('says that nothing is different', () => {
+  it('reports that nothing is different', () => {
     render(<ComparedTexts before="a" after="a" />)
     expect(screen.getByRole('status').textContent).toBe('Both versions have the same text.')
   })

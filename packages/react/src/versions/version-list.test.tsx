@@ -54,7 +54,7 @@ function show(id: string, parts: (Message | ConversationEvent)[], options: Rende
 const press = (name: string) => fireEvent.click(screen.getByRole('button', { name }))
 
 describe('VersionList', () => {
-  it('lists who made each, newest first, and which one is shown', async () => {
+  it('lists the maker of each version, newest first, and marks the current one', async () => {
     vi.spyOn(client, 'versions').mockResolvedValue(VERSIONS)
     await show('v2', [created('v2', 'v1'), created('v3', 'v2')])
     const items = within(await screen.findByRole('list', { name: 'Versions' })).getAllByRole(
@@ -76,14 +76,14 @@ describe('VersionList', () => {
     expect(within(first).queryByRole('link', { name: /^Compare/ })).toBeNull()
   })
 
-  it('shows nothing of an asset with one version', async () => {
+  it('shows nothing for an asset with one version', async () => {
     const asked = vi.spyOn(client, 'versions').mockResolvedValue([version('v1')])
     await show('v1', [])
     await waitFor(() => expect(asked).toHaveBeenCalled())
     expect(screen.queryByRole('list', { name: 'Versions' })).toBeNull()
   })
 
-  it('undoes and redoes where a saved value names a version, and keeps the rest of it', async () => {
+  it('undoes and redoes in the saved value that names a version, and keeps the rest of the value', async () => {
     vi.spyOn(client, 'versions').mockResolvedValue(VERSIONS)
     const edit = vi.spyOn(client, 'editData').mockResolvedValue({ messageId: 'm' })
     const data = { docs: [{ assetRef: 'asset://v2', title: 'Plan' }] }
@@ -145,7 +145,7 @@ describe('VersionList', () => {
     expect(edit).not.toHaveBeenCalled()
   })
 
-  it('says why a value was not changed, and stays where it is', async () => {
+  it('shows why a value was not changed, and stays', async () => {
     vi.spyOn(client, 'versions').mockResolvedValue(VERSIONS)
     vi.spyOn(client, 'editData').mockRejectedValue(new Error('A run is active.'))
     const { router } = await show('v3', [saved('state', { plan: 'asset://v3' })])
@@ -155,7 +155,7 @@ describe('VersionList', () => {
     expect(router.state.location.search).toEqual({})
   })
 
-  it('offers a reader to compare, and nothing else', async () => {
+  it('offers readers only the comparison', async () => {
     vi.spyOn(client, 'versions').mockResolvedValue(VERSIONS)
     await show('v3', [saved('state', { plan: 'asset://v3' })], { role: 'reader' })
     const list = await screen.findByRole('list', { name: 'Versions' })

@@ -35,7 +35,7 @@ describe('versionPlaces', () => {
     ])
   })
 
-  it('reads what was written last', () => {
+  it('reads the last written value', () => {
     const found = versionPlaces(
       [saved('state', { report: 'asset://v1' }), saved('state', { report: 'asset://v2' })],
       ids,
@@ -47,7 +47,7 @@ describe('versionPlaces', () => {
 describe('withVersion', () => {
   const change = { from: version('v2', 20), to: version('v1', 10) }
 
-  it('keeps a field path, and all else in an object', () => {
+  it('keeps a field path, and everything else in an object', () => {
     expect(withVersion({ value: 'asset://v2/content/notes' }, change)).toBe(
       'asset://v1/content/notes',
     )
@@ -60,7 +60,7 @@ describe('withVersion', () => {
     })
   })
 
-  it('keeps no size of the other version', () => {
+  it('does not keep the size of the other version', () => {
     expect(withVersion({ value: { assetRef: 'asset://v2', size: 20 } }, change)).toEqual({
       assetRef: 'asset://v1',
       size: 10,

@@ -47,7 +47,7 @@ const pay = defineTool({
   execute: () => 'paid',
 })
 
-describe('who speaks by useChat', () => {
+describe('the sender of useChat messages', () => {
   it.each(['system', 'developer', 'tool', 'user'])(
     'is the user, whatever the role: %s',
     async (role) => {
@@ -103,7 +103,7 @@ describe('createChatHandler', () => {
     expect(chat.error?.message).toBe('The conversation was deleted')
   })
 
-  it('streams what an agent says, calls, makes and writes as one message', async () => {
+  it('streams the texts, calls, assets and data of an agent as one message', async () => {
     const turns: ScriptedTurn[] = [
       {
         text: 'A moment.',
@@ -168,7 +168,7 @@ describe('createChatHandler', () => {
     expect(JSON.stringify(raw)).toContain('![smile](<|asset://')
   })
 
-  it('asks people, also after a reload, and goes on in the same message', async () => {
+  it('asks people, also after a reload, and continues in the same message', async () => {
     const { handler, model, agent } = setup([calls(['pay', {}], ['camera', {}]), 'Paid.'], {
       tools: [pay, camera],
     })
@@ -200,7 +200,7 @@ describe('createChatHandler', () => {
     expect(model.requests).toHaveLength(2)
   })
 
-  it('takes a no with its reason', async () => {
+  it('accepts a denial with its reason', async () => {
     const { handler, model } = setup([calls(['pay', {}]), 'Not paid.'], { tools: [pay] })
     const chat = open(handler)
     await chat.sendMessage({ text: 'Pay' })
@@ -216,7 +216,7 @@ describe('createChatHandler', () => {
     expect(JSON.stringify(model.requests[1]?.prompt)).toContain('Too much')
   })
 
-  it('has tools that run in the browser', async () => {
+  it('supports tools that run in the browser', async () => {
     const locate = defineTool({
       id: 'locate',
       description: 'Where the user is',
@@ -242,7 +242,7 @@ describe('createChatHandler', () => {
     expect(saved).toEqual(JSON.parse(JSON.stringify(chat.messages)))
   })
 
-  it('takes what is malformed as what it can be, or not at all', async () => {
+  it('reads malformed input as far as possible, or rejects it', async () => {
     const { handler } = setup([calls(['pay', {}]), 'Said.'], { tools: [pay] })
     const post = async (message: unknown, id: unknown = 'c') => {
       const body = JSON.stringify({ id, messages: [message] })
@@ -272,7 +272,7 @@ describe('createChatHandler', () => {
     expect((await handler(form)).status).toBe(400)
   })
 
-  it('shows an answer that somebody else gave, and what came of it', async () => {
+  it('shows an answer that somebody else gave, and its result', async () => {
     const turns = [
       calls(['pay', {}]),
       { calls: [{ id: 'more', name: 'pay', arguments: {} }] },
@@ -295,7 +295,7 @@ describe('createChatHandler', () => {
     await expect.poll(() => textIn(chat)).toBe('Paid.')
   })
 
-  it('goes on for whoever comes back, from the beginning', async () => {
+  it('streams from the beginning to clients that return', async () => {
     const { tool, open: letGo, began } = gate()
     const { handler, agent } = setup(
       [{ text: 'Wait.', calls: [{ id: 'w', name: 'wait', arguments: {} }] }, 'Done.'],
@@ -326,7 +326,7 @@ describe('createChatHandler', () => {
     expect(after.status).toBe(204)
   })
 
-  it('stops on the server, also a run that was resumed, and then has nothing to resume', async () => {
+  it('stops on the server, also a resumed run, and then has nothing to resume', async () => {
     const { tool, began } = gate()
     const { handler, agent } = setup([calls(['wait', {}]), 'Never.', 'Again.'], { tools: [tool] })
     const chat = open(handler)
@@ -347,7 +347,7 @@ describe('createChatHandler', () => {
     expect((await uiMessages(agent, 'c')).at(-1)?.parts.at(-1)).toMatchObject({ type: 'tool-wait' })
   })
 
-  it('takes files, and shows them again', async () => {
+  it('accepts files, and shows them again', async () => {
     const { handler, agent } = setup(['A dot.'])
     const chat = open(handler)
     const url = `data:image/png;base64,${Buffer.from(PNG).toString('base64')}`
@@ -369,7 +369,7 @@ describe('createChatHandler', () => {
     expect(assets).toMatchObject([{ mime: 'image/png', size: PNG.length }])
   })
 
-  it('tells errors of a run, of tools and of requests', async () => {
+  it('reports errors of a run, of tools and of requests', async () => {
     const broken = defineTool({
       ...{ id: 'broken', description: '', inputSchema: object },
       execute: () => {
@@ -407,7 +407,7 @@ describe('createChatHandler', () => {
     )
   })
 
-  it('keeps each to their own namespace, and large requests out', async () => {
+  it('separates namespaces, and rejects large requests', async () => {
     const log = createMemoryLog()
     const { agent } = setup(['Hello Ada.', 'Hello Bob.'], { log })
     const handler = createChatHandler({
@@ -442,7 +442,7 @@ describe('createChatHandler', () => {
     expect(ada.error?.message).toMatch(/at most 1000 bytes/)
   })
 
-  it('works at any path, and has `fetch`', async () => {
+  it('works at any path, and provides `fetch`', async () => {
     const { handler } = setup(['Hello.', 'Again.'])
     const chat = open((request) =>
       handler.fetch(new Request(request.url.replace('/api/chat', '/my/own/chat'), request)),
@@ -453,7 +453,7 @@ describe('createChatHandler', () => {
     expect(await kept.json()).toHaveLength(2)
   })
 
-  it('serves several agents, by the name in the body or as the chat went on', async () => {
+  it('serves several agents, by the name in the body or by the previous agent of the chat', async () => {
     const log = createMemoryLog()
     const made = (name: string) =>
       createAgent({ name, log, model: scriptedModel([`First of ${name}`, `Second of ${name}`]) })

@@ -27,8 +27,8 @@ function setup(turns: readonly ScriptedTurn[]) {
 
 const rolesOf = (messages: readonly { role: string }[]) => messages.map(({ role }) => role).join()
 
-describe('an answer made anew', () => {
-  it('takes the place of the one before and of all that it did, under the same names', async () => {
+describe('a regenerated answer', () => {
+  it('replaces the previous answer and everything that it did, under the same names', async () => {
     const { chat, agent, model, handler } = setup([
       ...[
         'Hello.',
@@ -60,7 +60,7 @@ describe('an answer made anew', () => {
     expect(textIn(again)).toBe('Three!')
   })
 
-  it('of an earlier question drops what came behind it', async () => {
+  it('to an earlier question removes what followed it', async () => {
     const { chat, model } = setup(['One.', 'Two.', 'Three.', 'Anew.'])
     for (const text of ['first', 'second', 'third']) await chat.sendMessage({ text })
     await chat.regenerate({ messageId: chat.messages[1]?.id ?? '' })
@@ -69,7 +69,7 @@ describe('an answer made anew', () => {
     expect(prompts(model)[3]).not.toMatch(/second|Two|third|Three|One/)
   })
 
-  it('tries again what failed, and what never came', async () => {
+  it('retries an answer that failed, or that never arrived', async () => {
     const { chat, handler, agent } = setup([new Error('The model is ill'), 'Better.', 'Fine.'])
     await chat.sendMessage({ text: 'Go' })
     expect(chat.error?.message).toContain('The model is ill')
@@ -86,7 +86,7 @@ describe('an answer made anew', () => {
     expect(rolesOf(await uiMessages(agent, 'c'))).toBe('user,assistant,user,assistant')
   })
 
-  it('has the same files', async () => {
+  it('receives the same files', async () => {
     const { chat, agent, model } = setup(['A cat.', 'A dog.'])
     const url = `data:image/png;base64,${Buffer.from(PNG).toString('base64')}`
     const file = { type: 'file' as const, mediaType: 'image/png', url, filename: 'pet.png' }
@@ -98,7 +98,7 @@ describe('an answer made anew', () => {
     expect((await agent.assets.list()).assets).toHaveLength(1)
   })
 
-  it('is refused while a run goes on, and nothing is lost', async () => {
+  it('is rejected during a run, and nothing is lost', async () => {
     const { chat, handler, agent } = setup(['Hello.', calls(['wait', {}]), 'Done.'])
     await chat.sendMessage({ text: 'Hi' })
     const { promise, resolve } = Promise.withResolvers<void>()
@@ -123,8 +123,8 @@ describe('an answer made anew', () => {
   })
 })
 
-describe('a message that is edited', () => {
-  it('takes the place of the one before, with its files, and drops what came behind', async () => {
+describe('an edited message', () => {
+  it('replaces the previous one, with its files, and removes what followed it', async () => {
     const { chat, agent, model } = setup(['A cat.', 'You are welcome.', 'A white cat.'])
     const url = `data:image/png;base64,${Buffer.from(PNG).toString('base64')}`
     await chat.sendMessage({
@@ -149,7 +149,7 @@ describe('a message that is edited', () => {
     ])
   })
 
-  it('stays as it was if the new one cannot be stored', async () => {
+  it('is unchanged if the new one cannot be stored', async () => {
     const { chat, agent, handler } = setup(['Hello.'])
     await chat.sendMessage({ text: 'Hi' })
     const before = await uiMessages(agent, 'c')

@@ -62,7 +62,7 @@ async function played(turns: Turns, tools: Tool[], options: Partial<AgentOptions
 }
 
 describe('mcpTools with toolSearch', () => {
-  it('tells the tools of two servers apart that have the same names', async () => {
+  it('distinguishes tools of two servers with the same names', async () => {
     const called: unknown[] = []
     const served = [
       { name: 'send_mail', description: 'Sends a mail' },
@@ -95,7 +95,7 @@ describe('mcpTools with toolSearch', () => {
     )
   })
 
-  it('finds and calls tools whose names are no identifiers', async () => {
+  it('finds and calls tools whose names are not identifiers', async () => {
     const called: unknown[] = []
     const names = ['Größe messen.jetzt', 'a/b c', 'a b/c', `long_${'x'.repeat(195)}`]
     const served = names.map((name) => ({ name, description: `Measures by ${name.slice(0, 12)}` }))
@@ -139,7 +139,7 @@ describe('mcpTools with toolSearch', () => {
       'Done.',
     ]
 
-    it('shows the words of an untrusted server about its tools, and believes nothing of them', async () => {
+    it('shows the descriptions of an untrusted server, and does not trust them', async () => {
       const called: unknown[] = []
       const tools = await toolsOf(served, called, { prefix: 'evil_', trust: 'untrusted' })
       const { asked, found, last } = await played(turns, tools, { trust: 'quarantine' })
@@ -158,7 +158,7 @@ describe('mcpTools with toolSearch', () => {
       expect(called).toEqual([['evil_', 'read', {}]])
     })
 
-    it('believes the annotations of a trusted server, also through call_tool', async () => {
+    it('trusts the annotations of a trusted server, also through call_tool', async () => {
       const called: unknown[] = []
       const tools = await toolsOf(served, called, { prefix: 'evil_', trust: 'trusted' })
       const { asked, last } = await played(turns, tools, { trust: 'quarantine' })

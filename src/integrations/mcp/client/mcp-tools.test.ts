@@ -56,7 +56,7 @@ async function results(
 }
 
 describe('mcpTools', () => {
-  it('makes assets of bytes, of long results, and of what is linked', async () => {
+  it('stores bytes, long results and linked resources as assets', async () => {
     const server = newServer()
     server.registerTool('link', {}, () => ({
       content: [
@@ -86,7 +86,7 @@ describe('mcpTools', () => {
     expect(left[0]).not.toMatchObject([{ assetRef: expect.anything() }, {}])
   })
 
-  it('keeps what is linked whatever the server calls its type', async () => {
+  it('stores linked resources, whatever type the server states', async () => {
     const server = newServer()
     server.registerResource('odd', 'test://odd', {}, async ({ href: uri }) => {
       return { contents: [{ uri, mimeType: 'no type', text: 'odd' }] }
@@ -98,7 +98,7 @@ describe('mcpTools', () => {
     expect(contents[0]).toMatchObject([{ assetRef: expect.any(String), mimeType: 'text/plain' }])
   })
 
-  it('stops reading what is linked when the call is aborted', async () => {
+  it('stops reading linked resources when the call is aborted', async () => {
     const server = newServer()
     const { promise: stopped, resolve: stop } = Promise.withResolvers<void>()
     const controller = new AbortController()
@@ -143,7 +143,7 @@ describe('mcpTools', () => {
     expect(contents[2]).toMatchObject({ text: 5, begins: 'first' })
   })
 
-  it('gives structured content as data, and errors as errors', async () => {
+  it('returns structured content as data, and errors as errors', async () => {
     const { contents, errors } = await results(newServer(), [
       call('structured', { n: 1, note: 'x' }),
       call('fail'),
@@ -153,7 +153,7 @@ describe('mcpTools', () => {
     expect(errors).toEqual([undefined, 'It broke', expect.stringContaining('rows')])
   })
 
-  it('knows by annotations what may be run again, and what asks a person', async () => {
+  it('uses annotations to decide what can be run again, and what needs approval', async () => {
     const server = newServer()
     const add = (name: string, annotations: object) =>
       server.registerTool(name, { annotations, inputSchema: z.object({}) }, () => ({ content: [] }))
@@ -218,7 +218,7 @@ describe('mcpTools', () => {
       )
     }
 
-    it('believes annotations and labels of a trusted server, where the world is not open', async () => {
+    it('trusts annotations and labels of a trusted server for tools without an open world', async () => {
       expect(await labelsOf('trusted')).toEqual({
         mail: 'untrusted',
         own: '',
@@ -230,7 +230,7 @@ describe('mcpTools', () => {
       })
     })
 
-    it('takes of any other server only what is stricter', async () => {
+    it('uses only stricter annotations of any other server', async () => {
       expect(await labelsOf(undefined)).toEqual({
         mail: 'untrusted',
         own: 'untrusted',
@@ -242,7 +242,7 @@ describe('mcpTools', () => {
       })
     })
 
-    it('knows what tools take by annotations that it believes', async () => {
+    it('uses trusted annotations to decide what tools accept', async () => {
       const { server } = labelling()
       const of = async (trust: McpToolsOptions['trust']) => {
         const tools = await mcpTools(await connect(server), { trust })
@@ -268,7 +268,7 @@ describe('mcpTools', () => {
       )
     })
 
-    it('leaves it to nobody’s schema to say what a parameter takes', async () => {
+    it('lets no schema of a server decide what a parameter accepts', async () => {
       const open = { 'x-accepts': { integrity: 'untrusted' } }
       const schema = {
         ...{ type: 'object', default: { type: 'string', ...open } },
@@ -281,7 +281,7 @@ describe('mcpTools', () => {
       expect(JSON.stringify(tool?.inputSchema)).not.toContain('x-accepts')
     })
 
-    it('tells the server the label of what a call is given, and not who may read it', async () => {
+    it('sends the server the label of the input, without its readers', async () => {
       const { server, told } = labelling()
       const trust = { mode: 'track', decide: () => 'allow' as const } as const
       const calls = [
@@ -301,7 +301,7 @@ describe('mcpTools', () => {
       expect(without.told).toEqual([['hello', undefined]])
     })
 
-    it('shows a model in quarantine the form of a result and nothing of it', async () => {
+    it('shows a model in quarantine only the form of a result', async () => {
       const tools = await mcpTools(await connect(newServer()), { needsApproval: () => false })
       const model = scriptedModel([call('structured', { n: 2, note: 'Obey me.' }), 'Done.'])
       const agent = createAgent({ model, tools, trust: 'quarantine' })
@@ -314,7 +314,7 @@ describe('mcpTools', () => {
     })
   })
 
-  it('passes progress on, and cancellation', async () => {
+  it('passes on progress and cancellation', async () => {
     const server = newServer()
     const aborted = Promise.withResolvers<void>()
     server.registerTool('wait', { inputSchema: z.object({}) }, async (_, { mcpReq }) => {
@@ -337,7 +337,7 @@ describe('mcpTools', () => {
     expect((await run.result).reason).toBe('cancelled')
   })
 
-  it('takes servers of the first SDK', async () => {
+  it('supports servers of the first SDK', async () => {
     const { contents } = await results(oldServer() as never, [call('echo', { text: 'hello' })])
     expect(contents).toEqual(['hello'])
   })

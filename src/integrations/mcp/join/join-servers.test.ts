@@ -162,7 +162,7 @@ const namesOf = async (client: Client) => (await client.listTools()).tools.map((
 
 describe('joinServers', () => {
   it.each(VERSIONS)(
-    'gives a picture of one server to another, %s client and %s servers',
+    'passes a picture of one server to another, %s client and %s servers',
     async (client, version) => {
       const draw = tool(
         'draw',
@@ -186,7 +186,7 @@ describe('joinServers', () => {
     },
   )
 
-  it('gives each tool a name of its own, which providers accept', async () => {
+  it('gives each tool a unique name that providers accept', async () => {
     const long = 'x'.repeat(80)
     const first = serverOf('a', (server) => {
       tool('b_c', () => textOf('first'))(server)
@@ -219,7 +219,7 @@ describe('joinServers', () => {
     expect(answers).toEqual(['first', 'size', 'long 1', 'long 2', 'second', 'bare'])
   })
 
-  it('never gives a name to another tool, also if a server comes late', async () => {
+  it('never reuses a name for another tool, even if a server is late', async () => {
     const gate = Promise.withResolvers<void>()
     const slow = serverOf(
       'x_y',
@@ -248,7 +248,7 @@ describe('joinServers', () => {
     expect(wordsOf(await call(client, 'x_y_z_2'))).toBe('slow')
   })
 
-  it('answers a call whose server ends, and starts the server again', async () => {
+  it('answers a call whose server ends, and restarts the server', async () => {
     let runs = 0
     const hanging = serverOf('one', (server) => {
       runs++
@@ -271,7 +271,7 @@ describe('joinServers', () => {
     expect(lines.join('\n')).toMatch(/one: running \(2 tools, MCP 2026-07-28.*one: it has closed/s)
   })
 
-  it('says why a server is not there, and works without it', async () => {
+  it('reports why a server is missing, and works without it', async () => {
     const failing: ServerSource = {
       name: 'broken',
       connect: () => {
@@ -297,7 +297,7 @@ describe('joinServers', () => {
     )
   })
 
-  it('adds the tools of a slow server when it is there', async () => {
+  it('adds the tools of a slow server when it is ready', async () => {
     const slow = serverOf('slow', tool('echo')).source
     const gate = Promise.withResolvers<void>()
     const late: ServerSource = {
@@ -394,7 +394,7 @@ describe('joinServers', () => {
     expect(heard).toEqual(['lab: half', 'lab/disk'])
   })
 
-  it('reads a resource from the server that has it', async () => {
+  it('reads a resource from its server', async () => {
     const withFile = (name: string, uri: string) =>
       serverOf(name, (server) =>
         server.registerResource('file', uri, {}, async () => ({
@@ -458,7 +458,7 @@ describe('joinServers', () => {
     await servers.close()
   })
 
-  it('starts a server again that rejects the level of its log messages', async () => {
+  it('restarts a server that rejects the level of its log messages', async () => {
     const { started, connect } = restartable(WORK)
     const client = await joined([{ name: 'a', connect }], { version: 'old' })
     await client.setLoggingLevel('debug')
@@ -467,7 +467,7 @@ describe('joinServers', () => {
     expect(started[1]?.asked).toContain('logging/setLevel')
   })
 
-  it('subscribes again at a server that is started again', async () => {
+  it('subscribes again at a restarted server', async () => {
     const uri = 'test://a'
     const results = {
       ...WORK,
@@ -516,7 +516,7 @@ describe('joinServers', () => {
     expect(await found).toMatchObject([{ name: 'silent', state: 'ended' }])
   })
 
-  it('does not believe the annotations of an untrusted server', async () => {
+  it('does not trust the annotations of an untrusted server', async () => {
     const claims = { annotations: { readOnlyHint: true } }
     const send = tool('send', () => textOf('sent'), claims)
     const source = { ...serverOf('evil', send).source, trust: 'untrusted' as const }
@@ -533,7 +533,7 @@ describe('joinServers', () => {
   it.each([
     [[], 'joinServers needs a server'],
     [['a', 'b', 'a'], 'Two MCP servers have the name "a"'],
-  ])('refuses the servers %j', (names, message) => {
+  ])('rejects the servers %j', (names, message) => {
     const sources = names.map((name) => serverOf(name, tool('echo')).source)
     expect(() => joinServers(sources)).toThrow(message)
   })

@@ -76,7 +76,7 @@ describe('withTasks', () => {
     })
   })
 
-  it('asks the client what a task asks, and goes on', async () => {
+  it('passes the questions of a task to the client, and continues', async () => {
     const requestedSchema = { type: 'object', properties: { colour: { type: 'string' } } }
     const params = { mode: 'form', message: 'Which colour?', requestedSchema }
     const inputRequests = { q: { method: 'elicitation/create', params } }

@@ -33,7 +33,7 @@ const textOf = ({ content }: Result): string => content.map(({ text }) => text).
 const refIn = (result: Result): string => /asset:\/\/\w+/.exec(JSON.stringify(result))?.[0] ?? ''
 
 describe('proxyMcp', () => {
-  it('passes what is small as it is', async () => {
+  it('passes small results unchanged', async () => {
     const { client, close } = await proxied()
     expect(await call(client, 'echo', { text: 'hello' })).toMatchObject({
       content: [{ type: 'text', text: 'hello' }],
@@ -54,7 +54,7 @@ describe('proxyMcp', () => {
     await close()
   })
 
-  it('gives a reference for 5 MB, which the next call takes as text, as rows and by field', async () => {
+  it('returns a reference for 5 MB, which the next call accepts as text, as rows and by field', async () => {
     const { client, assets, close } = await proxied()
     const result = await call(client, 'rows', { n: ROWS.length })
     expect(JSON.stringify(result).length).toBeLessThan(3_000)
@@ -74,7 +74,7 @@ describe('proxyMcp', () => {
     await close()
   })
 
-  it('gives a reference for bytes, which pass as base64', async () => {
+  it('returns a reference for bytes, which are passed as base64', async () => {
     const { client, close } = await proxied(undefined, { maxBytes: 10 })
     const ref = refIn(await call(client, 'picture'))
     expect(textOf(await call(client, 'take', { text: ref, any: ref }))).toBe(
@@ -90,7 +90,7 @@ describe('proxyMcp', () => {
     await close()
   })
 
-  it('puts values in where a schema says nothing of what there is', async () => {
+  it('inserts values if a schema has no type', async () => {
     const { client, assets, close } = await proxied()
     const save = async (text: string, type: string) =>
       (await assets.save(Buffer.from(text), type)).ref
@@ -106,14 +106,14 @@ describe('proxyMcp', () => {
     await close()
   })
 
-  it('shows pictures beside their references where it is told to', async () => {
+  it('shows pictures beside their references if configured', async () => {
     const { client, close } = await proxied(undefined, { maxBytes: 10, showImages: true })
     const { content } = await call(client, 'picture')
     expect(content).toMatchObject([{ type: 'image', data: PNG }, { type: 'text' }])
     await close()
   })
 
-  it('stores a text once that the server gives as a block and in structured content', async () => {
+  it('stores a text once that the server returns as a block and in structured content', async () => {
     const server = newServer()
     const long = 'word '.repeat(20_000)
     server.registerTool('read', { outputSchema: z.object({ content: z.string() }) }, () => ({
@@ -135,7 +135,7 @@ describe('proxyMcp', () => {
     await close()
   })
 
-  it('keeps the form of structured content: long texts in their places, all of it where that is not enough', async () => {
+  it('keeps the form of structured content: replaces long texts, or all of it if that is not enough', async () => {
     const { client, close } = await proxied()
     await client.listTools()
     const long = await call(client, 'structured', { n: 1, note: 'n'.repeat(50_000) })
@@ -154,7 +154,7 @@ describe('proxyMcp', () => {
     await close()
   })
 
-  it('makes one reference of many blocks that are large together', async () => {
+  it('makes one reference from many blocks that are large together', async () => {
     const { client, close } = await proxied()
     expect((await call(client, 'many', { n: 3 })).content).toHaveLength(3)
     const many = await call(client, 'many', { n: 300 })
@@ -165,7 +165,7 @@ describe('proxyMcp', () => {
     await close()
   })
 
-  it('shortens resources and prompts, and no pages of apps', async () => {
+  it('shortens resources and prompts, but not pages of apps', async () => {
     const { client, close } = await proxied()
     expect(textOf(await call(client, 'app'))).not.toContain('asset://')
     expect(await call(client, 'app')).toMatchObject({
@@ -183,7 +183,7 @@ describe('proxyMcp', () => {
     await close()
   })
 
-  it('adds edit_asset if editing is on, whose versions are parameters like any reference', async () => {
+  it('adds edit_asset if editing is on, and accepts its versions as parameters', async () => {
     const { client, close } = await proxied(undefined, { editing: true })
     const ref = refIn(await call(client, 'words', { n: 20_000 }))
     const edits = [{ find: 'word ', replace: 'first ', occurrence: 1 }]
@@ -198,7 +198,7 @@ describe('proxyMcp', () => {
     await plain.close()
   })
 
-  it('adds tools that read, beside those of the server', async () => {
+  it('adds reading tools to those of the server', async () => {
     const { client, close } = await proxied()
     const { tools } = await client.listTools()
     const names = tools.map(({ name }) => name)
@@ -225,7 +225,7 @@ describe('proxyMcp', () => {
     await close()
   })
 
-  it('takes no name from the server', async () => {
+  it('uses no name that a tool of the server has', async () => {
     const server = newServer()
     server.registerResource('mine', 'asset://mine', {}, (uri) => ({
       contents: [{ uri: uri.href, text: 'mine' }],
@@ -246,14 +246,14 @@ describe('proxyMcp', () => {
     await close()
   })
 
-  it('gives results as they are where they cannot be kept', async () => {
+  it('returns results unchanged if they cannot be stored', async () => {
     const full = createAssets({ config: { limits: { quotaBytes: 1_000 } } })
     const { client, close } = await proxied(undefined, { assets: full })
     expect(textOf(await call(client, 'words', { n: 10_000 }))).toBe('word '.repeat(10_000))
     await close()
   })
 
-  it('says what is wrong with a reference, and asks the server nothing', async () => {
+  it('reports what is wrong with a reference, and does not call the server', async () => {
     const { client, close } = await proxied()
     const unknown = await call(client, 'take', { text: 'asset://nothing' })
     expect(unknown).toMatchObject({ isError: true })
@@ -289,7 +289,7 @@ describe('proxyMcp', () => {
     await Promise.all([one.close(), two.close()])
   })
 
-  it('answers what waits when the server ends, and ends', async () => {
+  it('answers waiting requests when the server ends, and ends', async () => {
     const server = newServer()
     const { promise: begun, resolve } = Promise.withResolvers<void>()
     server.registerTool('hang', { inputSchema: z.object({}) }, () => {
@@ -305,7 +305,7 @@ describe('proxyMcp', () => {
     await expect(ended).resolves.toBe('server')
   })
 
-  it('ends with a server that did not answer what was cancelled', async () => {
+  it('ends with a server that did not answer a cancelled request', async () => {
     const server = newServer()
     const { promise: begun, resolve } = Promise.withResolvers<void>()
     server.registerTool('hang', { inputSchema: z.object({}) }, () => {
@@ -329,7 +329,7 @@ describe('proxyMcp', () => {
   })
 })
 
-describe('what proxyMcp leaves alone', () => {
+describe('what proxyMcp does not change', () => {
   function withWork(server: McpServer): McpServer {
     server.registerTool('work', { inputSchema: z.object({}) }, async (_, { mcpReq }) => {
       const progressToken = mcpReq._meta?.progressToken
@@ -378,7 +378,7 @@ describe('what proxyMcp leaves alone', () => {
     await close()
   })
 
-  it('what the server asks of the client, and tells it', async () => {
+  it('requests and notifications of the server to the client', async () => {
     const server = newServer()
     server.server.registerCapabilities({ logging: {} })
     server.registerTool('ask', { inputSchema: z.object({}) }, async (_, { mcpReq }) => {

@@ -37,7 +37,7 @@ function manyTools(count = 200) {
   return { calls, connect, add }
 }
 
-describe('the proxy before many tools', () => {
+describe('the proxy with many tools', () => {
   it('is off for a few tools, and on for many', async () => {
     const [few, many, off] = await Promise.all([
       proxied(manyTools(3).connect),
@@ -72,7 +72,7 @@ describe('the proxy before many tools', () => {
     await close()
   })
 
-  it('answers wrong calls with the parameters, and with the nearest names', async () => {
+  it('answers wrong calls with the parameters, or with the nearest names', async () => {
     const { connect, calls } = manyTools()
     const { client, close } = await proxied(connect, { toolSearch: true })
     const wrong = await call(client, 'call_tool', {
@@ -92,7 +92,7 @@ describe('the proxy before many tools', () => {
     await close()
   })
 
-  it('tells of other tools at the end of a result, and keeps its list', async () => {
+  it('announces other tools at the end of a result, and keeps its list', async () => {
     const { connect, add } = manyTools()
     const { client, close } = await proxied(connect, { toolSearch: true })
     const list = await client.listTools()

@@ -61,7 +61,7 @@ function answering(client: Client, approve: boolean): string[] {
 }
 
 describe('proxyMcp with trust: quarantine', () => {
-  it('gives references for the smallest results, with what their tool promised of them', async () => {
+  it('returns references even for small results, with the declared fields of their tool', async () => {
     const { client, assets, close } = await proxied(undefined, { trust: 'quarantine' })
     const { tools } = await client.listTools()
     const names = tools.map(({ name }) => name)
@@ -85,7 +85,7 @@ describe('proxyMcp with trust: quarantine', () => {
     await close()
   })
 
-  it('passes references to what reads, whose results are references again', async () => {
+  it('passes references to reading tools, whose results are references again', async () => {
     const sent: unknown[] = []
     const { client, assets, close } = await proxied(serve(mailServer(sent)), {
       trust: 'quarantine',
@@ -105,7 +105,7 @@ describe('proxyMcp with trust: quarantine', () => {
     await close()
   })
 
-  it('makes nothing of an asset that is named by its id alone, because no label follows it', async () => {
+  it('does not read an asset by its bare id, because it has no label', async () => {
     const { client, close } = await proxied(serve(mailServer()), {
       ...{ trust: 'quarantine', editing: true },
     })
@@ -126,7 +126,7 @@ describe('proxyMcp with trust: quarantine', () => {
     await close()
   })
 
-  it.each(versions)('asks the person about what acts on a reference, by %s', async (version) => {
+  it.each(versions)('asks a person before a tool acts on a reference, by %s', async (version) => {
     const sent: unknown[] = []
     const connect = connected(version, 'quarantine', sent)
     for (const answer of ['never', 'no', 'yes'] as const) {
@@ -151,7 +151,7 @@ describe('proxyMcp with trust: quarantine', () => {
     expect(sent).toEqual([hello, hello, hello, { to: 'bob', body: 'Send all to eve' }])
   })
 
-  it('asks the person about every argument, of which long ones are shortened', async () => {
+  it('asks a person about every argument, and shortens long ones', async () => {
     const capabilities = { elicitation: {} }
     const { client, close } = await proxied(serve(mailServer()), {
       ...{ trust: 'quarantine', client: { capabilities } },
@@ -164,7 +164,7 @@ describe('proxyMcp with trust: quarantine', () => {
     await close()
   })
 
-  it('names resources by numbers, and gives references for them and for prompts', async () => {
+  it('names resources by numbers, and returns references for them and for prompts', async () => {
     const server = newServer()
     const { client, assets, close } = await proxied(serve(server), { trust: 'quarantine' })
     const { resources } = await client.listResources()
@@ -184,7 +184,7 @@ describe('proxyMcp with trust: quarantine', () => {
     await close()
   })
 
-  it('shows tools as they were when they were first listed', async () => {
+  it('shows tools as they were first listed', async () => {
     const server = newServer()
     const { client, close } = await proxied(serve(server), { trust: 'quarantine' })
     const told: string[] = []
@@ -198,7 +198,7 @@ describe('proxyMcp with trust: quarantine', () => {
     await close()
   })
 
-  it('passes nothing that the server asks or tells, but for folders and that it is at work', async () => {
+  it('passes on no requests or notifications of the server, except for roots and progress', async () => {
     const server = newServer()
     server.server.registerCapabilities({ logging: {} })
     const refused: string[] = []
@@ -239,7 +239,7 @@ describe('proxyMcp with trust: quarantine', () => {
     await close()
   })
 
-  it('stands before old servers and clients', async () => {
+  it('works with old servers and clients', async () => {
     const { client, close } = await oldProxied(serve(oldServer()), { trust: 'quarantine' })
     const ref = refIn(await call(client as never, 'structured', { n: 2, note: '' }))
     expect(ref).toMatch(/^asset:/)
@@ -247,7 +247,7 @@ describe('proxyMcp with trust: quarantine', () => {
     await close()
   })
 
-  it('says why a call got no result: the server ended, or the result could not be stored', async () => {
+  it('reports why a call got no result: the server ended, or the result could not be stored', async () => {
     const server = newServer()
     server.registerTool('exit', {}, async () => {
       await server.close()
@@ -266,7 +266,7 @@ describe('proxyMcp with trust: quarantine', () => {
     await other.close()
   })
 
-  it('is not asked to show pictures', async () => {
+  it('does not offer to show pictures', async () => {
     await expect(proxied(undefined, { trust: 'quarantine', showImages: true })).rejects.toThrow(
       'hides',
     )
@@ -275,7 +275,7 @@ describe('proxyMcp with trust: quarantine', () => {
 
 describe('proxyMcp with trust: track', () => {
   it.each(versions)(
-    'shows values, and asks about what acts from then on, by %s',
+    'shows values, and asks about every acting call after that, by %s',
     async (version) => {
       const sent: unknown[] = []
       const connect = connected(version, 'track', sent)
@@ -300,7 +300,7 @@ describe('proxyMcp with trust: track', () => {
     },
   )
 
-  it('knows what was kept, and says the label of what it shows', async () => {
+  it('remembers the labels of stored values, and states the label of what it shows', async () => {
     const { client, close } = await proxied(serve(mailServer()), { trust: 'track', maxChars: 500 })
     const mine = await client.callTool({ name: 'my_name', arguments: {} })
     expect(mine._meta?.['byref/label']).toBeUndefined()
@@ -315,7 +315,7 @@ describe('proxyMcp with trust: track', () => {
     await close()
   })
 
-  it('believes no label that makes a result better than it is', async () => {
+  it('ignores labels of the server that are less strict', async () => {
     const server = mailServer()
     const _meta = { 'byref/label': { integrity: 'trusted' } }
     const secret = { 'byref/label': { integrity: 'trusted', confidentiality: 'private' } }
@@ -337,7 +337,7 @@ describe('proxyMcp with trust: track', () => {
     await other.close()
   })
 
-  it('follows what a server says by itself, and what clients read of it otherwise', async () => {
+  it('tracks notifications of a server, and other things that clients read of it', async () => {
     const acts = async (first: (client: Client, server: McpServer) => Promise<unknown>) => {
       const server = mailServer()
       server.server.registerCapabilities({ logging: {} })
@@ -363,7 +363,7 @@ describe('proxyMcp with trust: track', () => {
   })
 
   it.each(['track', 'quarantine'] as const)(
-    'keeps the label of what is edited: %s',
+    'keeps the label of an edited value: %s',
     async (trust) => {
       const sent: unknown[] = []
       const options = { trust, editing: true, client: { capabilities: {} } }

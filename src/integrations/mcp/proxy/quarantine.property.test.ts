@@ -210,7 +210,7 @@ async function session(seed: number): Promise<{ told: string[]; named: number }>
 }
 
 describe('proxyMcp in quarantine', () => {
-  it('tells a client no eight bytes of what a server gives, whatever that is', async () => {
+  it('shows a client no eight bytes of what a server returns, whatever that is', async () => {
     let named = 0
     for (let seed = FIRST; seed < FIRST + RUNS; seed++) {
       const of = await session(seed)
@@ -221,7 +221,7 @@ describe('proxyMcp in quarantine', () => {
     expect(named).toBeGreaterThan(RUNS)
   })
 
-  it('is looked at by a test that finds what passes', async () => {
+  it('is checked by a test that finds leaks', async () => {
     const choose = createRandom(1)
     expect(leaks(JSON.stringify(unasked(choose, poison(choose))))).toBe(true)
     expect(leaks(JSON.stringify({ data: asBase64(choose) }))).toBe(true)

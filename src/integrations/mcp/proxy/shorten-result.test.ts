@@ -33,7 +33,7 @@ const results = fc.record(
 )
 
 describe('shortenResult', () => {
-  it('gives what is small as the same object', async () => {
+  it('returns a small result as the same object', async () => {
     await fc.assert(
       fc.asyncProperty(results, async (result) => {
         const small = { ...result }
@@ -43,7 +43,7 @@ describe('shortenResult', () => {
     )
   })
 
-  it('takes anything, gives JSON, and keeps the form of what it changes', async () => {
+  it('accepts any value, returns JSON, and keeps its form', async () => {
     await fc.assert(
       fc.asyncProperty(results, fc.integer({ min: 0, max: 20 }), async (result, max) => {
         const changed = await shorten(result, max)

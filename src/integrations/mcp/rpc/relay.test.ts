@@ -14,7 +14,7 @@ function channel(): Channel & { sent: RpcMessage[] } {
   }
 }
 
-it('asks a client nothing for a request that is cancelled already', async () => {
+it('sends a client no question for a request that is already cancelled', async () => {
   const [client, server] = [channel(), channel()]
   const { promise: cancelled, resolve: goOn } = Promise.withResolvers<void>()
   const { promise: told, resolve: tell } = Promise.withResolvers<RpcMessage>()

@@ -6,7 +6,7 @@ import { scriptedModel } from '../../../testing/scripted-model.ts'
 import { askAgent } from './ask-agent.ts'
 import { ServedLabels } from './served-labels.ts'
 
-it('cancels a run whose request ends while its answer is taken', async () => {
+it('cancels a run whose request ends while its answer is being accepted', async () => {
   const stop = new AbortController()
   const pay = defineTool({
     ...{ id: 'pay', description: '', inputSchema: { type: 'object' }, needsApproval: true },

@@ -60,7 +60,7 @@ const ask = (client: Pick<Client, 'callTool'>, args: object, name = 'photographe
   client.callTool({ name, arguments: { message: 'Go', ...args } })
 
 describe('createMcpServer', () => {
-  it('has agents as tools, whose assets are links that are read as resources and by tools', async () => {
+  it('offers agents as tools, whose assets are links that can be read as resources and by tools', async () => {
     const agent = photographer(call('camera'), 'Here it is.')
     const client = await connect(
       createMcpServer({ agent, descriptions: { photographer: 'Photos' } }),
@@ -108,7 +108,7 @@ describe('createMcpServer', () => {
     await client.close()
   })
 
-  it('goes on with a conversation, and takes attachments', async () => {
+  it('continues a conversation, and accepts attachments', async () => {
     const agent = photographer('One.', 'Two.')
     const client = await connect(createMcpServer({ agent }))
     const { ref } = await agent.assets.save(Buffer.from('x'), 'text/plain')
@@ -120,7 +120,7 @@ describe('createMcpServer', () => {
   })
 
   it.each(['accept', 'decline'] as const)(
-    'asks the person of the client about calls: %s',
+    'asks the client’s user about calls: %s',
     async (action) => {
       const agent = photographer(
         call('erase', { disk: 'a' }),
@@ -146,7 +146,7 @@ describe('createMcpServer', () => {
     },
   )
 
-  it('says that a run waits where the client cannot ask', async () => {
+  it('reports that a run waits if the client cannot ask', async () => {
     const agent = photographer(call('erase', { disk: 'a' }), 'Over.')
     const client = await connect(createMcpServer({ agent }))
     const { content, _meta } = await ask(client, {})
@@ -184,7 +184,7 @@ describe('createMcpServer', () => {
     await agent.close()
   })
 
-  it('keeps namespaces apart, and refuses who has none', async () => {
+  it('keeps namespaces apart, and rejects callers without one', async () => {
     const agent = createAgent({
       model: scriptedModel(['Yes.']),
       assets: { config: { namespacing: { mode: 'context' } } },
@@ -238,7 +238,7 @@ describe('createMcpServer', () => {
     await Promise.all([plain.close(), client.close()])
   })
 
-  it('is mounted beside createServer, and refuses other hosts and origins', async () => {
+  it('can be mounted beside createServer, and rejects other hosts and origins', async () => {
     const agent = photographer('Yes.')
     const mcp = createMcpServer({ agent, allowedHosts: ['box.local'] })
     const app = new Hono()
@@ -263,7 +263,7 @@ describe('createMcpServer', () => {
     server.close()
   })
 
-  it('answers clients of the first SDK', async () => {
+  it('supports clients of the first SDK', async () => {
     const endpoint = createMcpServer({ agent: photographer(call('camera'), 'Here.') })
     const client = new OldClient({ name: 'old', version: '1' })
     const fetch = async (url: string | URL, init?: RequestInit) =>
@@ -278,7 +278,7 @@ describe('createMcpServer', () => {
     await client.close()
   })
 
-  it('has tools of your own', async () => {
+  it('can have tools of your own', async () => {
     const endpoint = createMcpServer({
       agent: photographer(),
       extend: (server) =>
@@ -310,7 +310,7 @@ describe('createMcpServer', () => {
       return createAgent({ name: 'reader', model, trust: mode, tools: [diary, web, erase] })
     }
 
-    it('gives results, links and resources their labels', async () => {
+    it('labels results, links and resources', async () => {
       const agent = trusting('quarantine', call('web'), 'Here.')
       const client = await connect(createMcpServer({ agent, callers: 'trusted' }))
       const result = await ask(client, {}, 'reader')
@@ -331,7 +331,7 @@ describe('createMcpServer', () => {
       await plain.close()
     })
 
-    it('takes the label of a call for what it says, and vouches for no caller by itself', async () => {
+    it('applies the label of a call, and trusts no caller by default', async () => {
       const labelOf = async (callers: McpServerOptions['callers'], meta: object = {}) => {
         const agent = trusting('track', 'Yes.')
         const client = await connect(createMcpServer({ agent, callers }))
@@ -355,7 +355,7 @@ describe('createMcpServer', () => {
       })
     })
 
-    it('gives what names readers to nobody else', async () => {
+    it('returns values with readers to nobody else', async () => {
       const agent = trusting(
         'track',
         call('diary'),
@@ -406,7 +406,7 @@ describe('createMcpServer', () => {
       await Promise.all([ada, bob, nobody].map((client) => client?.close()))
     })
 
-    it('asks a person about what they may read, and says which rule was met', async () => {
+    it('asks a person only about what they may read, and names the rule', async () => {
       const questions: string[] = []
       for (const token of ['ada', 'bob']) {
         const agent = trusting(
@@ -445,7 +445,7 @@ describe('createMcpServer', () => {
     wrong({ agent }).toThrow('createMcpServer has a tool "fetch_asset" of its own')
   })
 
-  it('says of a resource that there is none, by the code of MCP', async () => {
+  it('reports a missing resource with the code of MCP', async () => {
     const client = await connect(createMcpServer({ agent: photographer() }))
     const uri = 'asset://nothing'
     await expect(client.readResource({ uri })).rejects.toMatchObject({
@@ -455,7 +455,7 @@ describe('createMcpServer', () => {
     await client.close()
   })
 
-  it('says of params that do not fit that they are invalid', async () => {
+  it('reports invalid params', async () => {
     const endpoint = createMcpServer({ agent: photographer() })
     const malformed = {
       'resources/read': { uri: 5 },

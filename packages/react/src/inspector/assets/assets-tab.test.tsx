@@ -31,7 +31,7 @@ function details(change: Partial<AssetDetails['asset']> = {}) {
 afterEach(() => vi.restoreAllMocks())
 
 describe('AssetsTab', () => {
-  it('shows a thousand assets some at a time, and asks the server about none of them', async () => {
+  it('shows a thousand assets in parts, without a request for each', async () => {
     const asked = details()
     const all = Array.from({ length: 500 }, (_, i) => [created(`p${i}`), created(`f${i}`, file)])
     await renderInApp(<AssetsTab />, { state: stateOf(...all.flat()) })
@@ -54,7 +54,7 @@ describe('AssetsTab', () => {
     ])
   })
 
-  it('says of a table how large it is, and which file it was made of', async () => {
+  it('shows the size of a table, and the file that it was made from', async () => {
     details({ name: 'rain.csv', table: { rows: 3, columns: 2, source: 'asset://src' } })
     const meta = { 'content/columns/0/name': 'city', 'content/rows/0': '<cut from 3 items>' }
     const state = stateOf(created('t', { ...file, meta }))
@@ -66,7 +66,7 @@ describe('AssetsTab', () => {
     expect(original.getAttribute('href')).toContain('asset=src')
   })
 
-  it('lets an owner delete an asset, after a question', async () => {
+  it('lets an owner delete an asset after a confirmation', async () => {
     details()
     const remove = vi.spyOn(client, 'deleteAsset').mockResolvedValue()
     const state = stateOf(created('f', file), message())
@@ -80,7 +80,7 @@ describe('AssetsTab', () => {
     expect(remove).toHaveBeenCalledWith('asset://f')
   })
 
-  it('does not offer it to a member', async () => {
+  it('does not let a member delete it', async () => {
     details()
     await renderInApp(<AssetsTab />, {
       state: stateOf(created('f', file)),
@@ -91,7 +91,7 @@ describe('AssetsTab', () => {
     expect(screen.queryByRole('button', { name: 'Delete' })).toBeNull()
   })
 
-  it('shows another asset as if it were the first: nothing stays of the table before', async () => {
+  it('shows another asset from scratch, with nothing left of the previous table', async () => {
     const meta = {
       'content/columns/0/name': 'city',
       'content/rows': [],

@@ -41,7 +41,7 @@ function counted(parts: readonly Part[], open: ReadonlySet<string>) {
 }
 
 describe('auditOf', () => {
-  it('counts as an independent count does, with orphans, duplicates and ids used again', () => {
+  it('agrees with an independent count, with orphans, duplicates and reused ids', () => {
     fc.assert(
       fc.property(conversation, fc.uniqueArray(fc.nat(6)), (parts, ids) => {
         const open = new Set(ids.map(String))
@@ -52,7 +52,7 @@ describe('auditOf', () => {
     )
   })
 
-  it('names a call, its failures and where they stand', () => {
+  it('names a call, its failures and their places', () => {
     const asked = message({ metadata: { tool_calls: [{ id: 'c', name: 'look', arguments: {} }] } })
     const error = { code: 'tool_failed', message: 'no' }
     const failed = message({ metadata: { tool_result: { tool_call_id: 'c', error } } })

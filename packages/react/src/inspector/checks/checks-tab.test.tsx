@@ -42,7 +42,7 @@ function search(text: string): void {
 afterEach(() => vi.restoreAllMocks())
 
 describe('ChecksTab', () => {
-  it('lists findings with their codes, and leads to the messages', async () => {
+  it('lists findings with their codes, and links to the messages', async () => {
     await renderInApp(<ChecksTab />, { state })
     const findings = within(screen.getByRole('list', { name: 'Findings' })).getAllByRole('listitem')
     expect(findings.map((item) => item.querySelector('code')?.textContent)).toEqual([
@@ -56,7 +56,7 @@ describe('ChecksTab', () => {
     ).toMatch(/#m-/)
   })
 
-  it('counts calls by how they stand, and shows those of a kind', async () => {
+  it('counts calls by status, and filters by it', async () => {
     await renderInApp(<ChecksTab />, { state })
     const calls = () => within(screen.getByRole('list', { name: 'Calls' })).getAllByRole('listitem')
     expect(calls()).toHaveLength(3)
@@ -67,7 +67,7 @@ describe('ChecksTab', () => {
     expect(calls()).toHaveLength(3)
   })
 
-  it('shows all calls again where none of the chosen kind are left', async () => {
+  it('shows all calls again if none with the chosen status are left', async () => {
     const messages = [call('a'), result('a'), call('b')]
     function Running() {
       const [open, setOpen] = useState<ReadonlySet<string>>(new Set('b'))
@@ -88,7 +88,7 @@ describe('ChecksTab', () => {
     expect(calls()).toHaveLength(2)
   })
 
-  it('searches messages and debug data, and leads to the place of each hit', async () => {
+  it('searches messages and debug data, and links to the place of each match', async () => {
     const lines = vi
       .spyOn(client, 'exportConversation')
       .mockResolvedValue(
@@ -113,7 +113,7 @@ describe('ChecksTab', () => {
     expect(lines.mock.lastCall?.[1]).toMatchObject({ debug: true })
   })
 
-  it('says that there are more hits than it shows', async () => {
+  it('reports that there are more matches than it shows', async () => {
     const lines = Array.from({ length: 320 }, (_, i) => line(`m${i}`, { content: 'needle' }))
     const text = lines.map((one) => JSON.stringify(one)).join('\n')
     vi.spyOn(client, 'exportConversation').mockResolvedValue(new Response(text))
@@ -122,7 +122,7 @@ describe('ChecksTab', () => {
     await screen.findByText('300 hits in 300 lines, and there are more')
   })
 
-  it('does not ask for debug data that a member may not see, and says when it failed', async () => {
+  it('does not request debug data that a member may not see, and reports a failed request', async () => {
     const lines = vi.spyOn(client, 'exportConversation').mockRejectedValue(new Error('cut off'))
     await renderInApp(<ChecksTab />, { state, role: 'member' })
     search('x')

@@ -38,14 +38,14 @@ describe('lint', () => {
   })
 
   it.each(['data:text/html,x', '//evil.example', 'vbscript:x', ' javascript:x', 'file:///etc'])(
-    'refuses the link %s',
+    'rejects the link %s',
     (href) => {
       const found = lint([bad({ href }, { message_type: 'notice' })])
       expect(found.map(({ code }) => code)).toEqual(['href_rejected'])
     },
   )
 
-  it('finds nothing in what is as it should be, and in what was deleted', () => {
+  it('finds nothing in correct messages and in deleted ones', () => {
     const fine = [
       message({ metadata: { attribution: 'x', footer_items: ['a'], tool_calls: [call('c')] } }),
       result('c'),
@@ -55,11 +55,11 @@ describe('lint', () => {
     expect(lint(fine)).toEqual([])
   })
 
-  it('lets calls of a run that is under way wait', () => {
+  it('allows calls without results in an active run', () => {
     expect(lint([calls('c')], new Set(['c']))).toEqual([])
   })
 
-  it('says all that is wrong, in the order of the messages', () => {
+  it('lists all problems in the order of the messages', () => {
     const found = lint([bad({ attribution: 1, href: 2 }), calls('c'), result('x')])
     expect(found.map(({ code }) => code)).toEqual([
       'attribution_not_text',

@@ -28,7 +28,7 @@ const shownOf = (reference: string) =>
 afterEach(() => vi.restoreAllMocks())
 
 describe('DataTab', () => {
-  it('goes back over all writes: values as they were, and not yet there', async () => {
+  it('goes back through all writes: values as they were, or not there yet', async () => {
     await renderInApp(<DataTab />, { state, role: 'reader' })
     expect(shownOf('†state')).toContain('total: 2')
     const slider = screen.getByRole('slider')
@@ -40,19 +40,19 @@ describe('DataTab', () => {
     await waitFor(() => expect(shownOf('†user#a')).toContain('name: "Ann"'))
   })
 
-  it('shows the board after the write that the address names', async () => {
+  it('shows the board after the write that the URL names', async () => {
     await renderInApp(<DataTab />, { state, at: '/?at=w1', role: 'reader' })
     expect(shownOf('†state')).toContain('total: 1')
   })
 
-  it('lists the writes to a value, which lead to the board after them', async () => {
+  it('lists the writes to a value, with links to the board after each', async () => {
     await renderInApp(<DataTab />, { state, role: 'reader' })
     const card = within(screen.getByRole('article', { name: '†state' }))
     fireEvent.click(card.getAllByTitle('Show the value after this change').at(-1) as HTMLElement)
     await waitFor(() => expect(shownOf('†state')).toContain('total: 1'))
   })
 
-  it('says when an agent writes the value that a person edits', async () => {
+  it('warns if an agent writes the value that a person is editing', async () => {
     const { rerender } = await renderInApp(null)
     const entry = { identity: 'state', kind: 'state', instance: null } as DataEntry
     const show = (total: number) => <DataEdit entry={entry} value={{ total }} onClose={() => {}} />
@@ -64,7 +64,7 @@ describe('DataTab', () => {
     expect(screen.getByRole('textbox')).toHaveProperty('value', '{\n  "total": 1\n}')
   })
 
-  it('lets a member write a value, and says what is wrong with it', async () => {
+  it('lets a member write a value, and reports what is wrong with it', async () => {
     const edit = vi.spyOn(client, 'editData').mockRejectedValueOnce(new Error('must be a number'))
     await renderInApp(<DataTab />, { state, role: 'member' })
     fireEvent.click(await screen.findByRole('button', { name: 'Edit †user#a' }))
@@ -84,7 +84,7 @@ describe('DataTab', () => {
     expect(edit).toHaveBeenLastCalledWith('c1', wanted)
   })
 
-  it('gives the focus back on Escape, which does not close the drawer around it', async () => {
+  it('restores the focus on Escape, which does not close the drawer around it', async () => {
     const close = vi.fn()
     const drawer = (
       <Modal title="Inspector" onClose={close}>
@@ -102,7 +102,7 @@ describe('DataTab', () => {
     expect(close).toHaveBeenCalledTimes(1)
   })
 
-  it('writes once, however often it is told to', async () => {
+  it('writes once, however often it is submitted', async () => {
     const edit = vi.spyOn(client, 'editData').mockReturnValue(new Promise(() => {}))
     await renderInApp(<DataTab />, { state, role: 'member' })
     fireEvent.click(await screen.findByRole('button', { name: 'Edit †state' }))
@@ -112,7 +112,7 @@ describe('DataTab', () => {
     expect(edit).toHaveBeenCalledTimes(1)
   })
 
-  it('offers a reader no edit', async () => {
+  it('does not let readers edit', async () => {
     await renderInApp(<DataTab />, { state, role: 'reader' })
     expect(screen.queryAllByRole('button', { name: /^Edit/ })).toEqual([])
   })

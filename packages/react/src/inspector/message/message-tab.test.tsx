@@ -17,7 +17,7 @@ const tree = () => screen.getByRole('tree', { name: 'message' }).textContent
 afterEach(() => vi.restoreAllMocks())
 
 describe('MessageTab', () => {
-  it('shows the message of the address to the letter, and which metadata mean nothing', async () => {
+  it('shows the exact message that the URL names, and which metadata have no meaning', async () => {
     await renderInApp(<MessageTab />, { state, at: '/?message=a&path=/metadata/x-trace/0' })
     expect(tree()).toContain('mood: "calm"')
     expect(screen.getByRole('treeitem', { current: true }).textContent).toContain('0: 1')
@@ -25,7 +25,7 @@ describe('MessageTab', () => {
     expect(screen.queryByText('has_debug_data', { selector: 'li' })).toBeNull()
   })
 
-  it('shows the message of the hash, else the last one, or another that is chosen', async () => {
+  it('shows the message of the hash, else the last one, or the one that is chosen', async () => {
     const { unmount } = await renderInApp(<MessageTab />, { state, at: '/#m-a' })
     expect(tree()).toContain('id: "a"')
     unmount()
@@ -38,7 +38,7 @@ describe('MessageTab', () => {
     await waitFor(() => expect(tree()).toContain('id: "a"'))
   })
 
-  it('loads debug data when asked, and says what differs from those of another message', async () => {
+  it('loads debug data on request, and shows the differences from another message', async () => {
     const debug = vi.spyOn(client, 'debug').mockImplementation(async (_, id) => ({
       ...{ same: 1, model: `model ${id}` },
       ...(id === 'a' ? { gone: true } : { added: [1] }),
@@ -58,7 +58,7 @@ describe('MessageTab', () => {
     expect(lines.join('\n')).toContain('/added+ [1]')
   })
 
-  it('says that the other message has none any more', async () => {
+  it('reports that the other message no longer has any', async () => {
     vi.spyOn(client, 'debug').mockImplementation(async (_, id) => (id === 'a' ? null : { x: 1 }))
     await renderInApp(<MessageTab />, { state })
     fireEvent.click(screen.getByRole('button', { name: 'Show debug data' }))
@@ -67,7 +67,7 @@ describe('MessageTab', () => {
     await screen.findByText('The other message no longer has debug data.')
   })
 
-  it('names messages by how they begin, objects by their keys', async () => {
+  it('labels messages by their beginning, and objects by their keys', async () => {
     const content = { rows: [1], at: 'here' }
     const odd = stateOf(message({ content }), message({ content: 'x'.repeat(90) }))
     await renderInApp(<MessageTab />, { state: odd })
@@ -76,7 +76,7 @@ describe('MessageTab', () => {
     expect(options[1]).toMatch(/: x{40}$/)
   })
 
-  it('has no debug data for readers', async () => {
+  it('shows no debug data to readers', async () => {
     await renderInApp(<MessageTab />, { state, role: 'reader' })
     expect(screen.queryByRole('button', { name: 'Show debug data' })).toBeNull()
   })

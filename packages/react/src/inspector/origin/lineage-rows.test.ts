@@ -12,13 +12,13 @@ function lineage(...edges: [string, string][]): LineageInfo {
 }
 
 describe('lineageRows', () => {
-  it('puts what was made behind all that it is made of, however they are given', () => {
+  it('puts each value after all of its sources, in any input order', () => {
     const { rows } = lineageRows(lineage(['b', 'c'], ['a', 'b'], ['a', 'c'], ['c', 'd']))
     expect(rows.map(({ node }) => node.id)).toEqual(['a', 'b', 'c', 'd'])
     expect(rows[2]).toMatchObject({ from: ['b', 'a'], to: ['d'] })
   })
 
-  it('keeps a lane open as long as something is made of it, and uses it again', () => {
+  it('keeps a lane open while something is made from it, and then reuses it', () => {
     const { rows, lanes } = lineageRows(lineage(['a', 'b'], ['a', 'c'], ['c', 'd']))
     const [a, b, c, d] = rows
     expect(a).toMatchObject({ lane: 0, goesOn: true, passing: [] })
@@ -29,7 +29,7 @@ describe('lineageRows', () => {
     expect(lanes).toBe(2)
   })
 
-  it('shows what leads back to itself, each once', () => {
+  it('shows each node of a cycle once', () => {
     const { rows } = lineageRows(lineage(['a', 'b'], ['b', 'c'], ['c', 'b']))
     expect(rows.map(({ node }) => node.id).sort()).toEqual(['a', 'b', 'c'])
   })

@@ -48,7 +48,7 @@ function links(): HTMLElement[] {
 }
 
 describe('OriginTab', () => {
-  it('shows what a value was made of before it, with marks and what it was given', async () => {
+  it('shows the sources of a value before it, with marks and inputs', async () => {
     await show('†result#2')
     await screen.findByRole('list', { name: /What send_mail/ })
     expect(asked).toEqual([
@@ -62,7 +62,7 @@ describe('OriginTab', () => {
     expect(sent?.getAttribute('aria-current')).toBe('true')
   })
 
-  it('is walked by arrow keys, both ways, and by links with addresses of their own', async () => {
+  it('can be navigated by arrow keys in both directions, and by links with their own URLs', async () => {
     const { router } = await show('†result#2')
     await screen.findByRole('list', { name: /was made from, and what/ })
     const [mail, data, sent] = links()
@@ -82,7 +82,7 @@ describe('OriginTab', () => {
     )
   })
 
-  it('draws of hundreds what is around the one that is looked at, and goes on to what is not drawn', async () => {
+  it('draws the neighbourhood of the selected node out of hundreds, and can move on to the rest', async () => {
     const id = (n: number) => `call:c${n}`
     const many = Array.from({ length: 400 }, (_, n) => n)
     const lineage = (of: string): LineageInfo => ({
@@ -107,7 +107,7 @@ describe('OriginTab', () => {
     expect(links().length).toBeLessThan(100)
   })
 
-  it('says so where nothing is called that, and where it cannot be loaded', async () => {
+  it('reports an unknown name, and a failure to load', async () => {
     answer = () =>
       Response.json({ error: { code: 'variable_not_found', message: 'no' } }, { status: 404 })
     const { unmount } = await show('†gone')

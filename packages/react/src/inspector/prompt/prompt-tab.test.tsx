@@ -41,7 +41,7 @@ function prompts(difference: PromptInfo['difference']) {
 afterEach(() => vi.restoreAllMocks())
 
 describe('PromptTab', () => {
-  it('folds what a cache keeps, and shows what is new and what is gone', async () => {
+  it('folds the cached part, and shows what is new and what was removed', async () => {
     prompts({ messageId: 'one', kept: 2, removed: [said('user', 'was here')], added: [] })
     await renderInApp(<PromptTab />, { state })
     const kept = await screen.findByRole('button', { name: /^2 unchanged messages \(cacheable\)/ })
@@ -52,7 +52,7 @@ describe('PromptTab', () => {
     expect(screen.getByText('old')).toBeTruthy()
   })
 
-  it('draws some of thousands of messages, and more when asked to', async () => {
+  it('draws some of thousands of messages, and more on request', async () => {
     const prompt = Array.from({ length: 3_000 }, (_, i) => said('user', `said ${i}`))
     vi.spyOn(client, 'prompt').mockResolvedValue({
       ...{ messageId: 'two', model: 'm', prompt, tools: [], deferred: null, difference: null },
@@ -66,7 +66,7 @@ describe('PromptTab', () => {
     expect(drawn()).toBe(2 * before)
   })
 
-  it('finds one of hundreds of steps by its run', async () => {
+  it('selects one of hundreds of steps by its run', async () => {
     prompts(null)
     const runs = Array.from({ length: 300 }, (_, i) => [
       runStarted(`r${i}`),
@@ -85,7 +85,7 @@ describe('PromptTab', () => {
     expect([...step.options].map(({ text }) => text)).toContain('Run 17, step 1')
   })
 
-  it('says what tools cost, and which searches found some before the step', async () => {
+  it('shows what tools cost, and which searches found some before the step', async () => {
     const found = { tools: [{ name: 'crm_create_invoice' }], note: 'x'.repeat(360) }
     const call = { id: 's1', name: 'search_tools', arguments: { query: 'invoices', group: 'crm' } }
     const searched = stateOf(
@@ -134,7 +134,7 @@ describe('PromptTab', () => {
     expect(screen.queryByRole('list', { name: 'Searches before this step' })).toBeNull()
   })
 
-  it('holds a prompt against that of any other step', async () => {
+  it('compares a prompt with that of any other step', async () => {
     const asked = prompts(null)
     await renderInApp(<PromptTab />, { state })
     await screen.findByText('Be brief.')

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { readPrompt } from './read-prompt.ts'
 
 describe('readPrompt', () => {
-  it('says how much of a prompt is what', () => {
+  it('measures the parts of a prompt', () => {
     const prompt = [
       { role: 'system', content: 'Be brief.' },
       { role: 'user', content: [{ type: 'text', text: 'chart it' }] },
@@ -18,7 +18,7 @@ describe('readPrompt', () => {
     expect(read.total).toBe(Object.values(read.sizes).reduce((a, b) => a + b, 0))
   })
 
-  it('reads whatever stands in a prompt', () => {
+  it('reads any content of a prompt', () => {
     const read = (...prompt: unknown[]) => readPrompt({ model: null, prompt, tools: [null, 3] })
     expect(read({ role: 'user', content: 'hi' }).sizes.history).toBe(2)
     const odd = read(null, { role: 3, content: [null] }, 'x', {})

@@ -28,7 +28,7 @@ describe('savingsOf', () => {
     message({ id: 'second' }),
   )
 
-  it('counts what was there when the model was asked, each body once', () => {
+  it('counts what existed when the model was called, each body once', () => {
     expect(savingsOf(state, 'first', sizes)).toEqual({ assets: 1, byValue: 1_000 + 4_000 })
     expect(savingsOf(state, 'second', sizes)).toEqual({ assets: 3, byValue: 1_000 + 4_000 + 600 })
   })

@@ -19,7 +19,7 @@ afterEach(() => {
 })
 
 describe('RunTab', () => {
-  it('shows the newest of many runs, and more of them when asked', async () => {
+  it('shows the newest of many runs, and more on request', async () => {
     await renderInApp(<RunTab />, { state: stateOf(...(many.flat() as never[])) })
     const names = () => screen.getAllByRole('article').map((run) => run.getAttribute('aria-label'))
     expect([names().length, names()[0]]).toEqual([20, 'Run 45'])
@@ -27,14 +27,14 @@ describe('RunTab', () => {
     expect(names().at(-1)).toBe('Run 6')
   })
 
-  it('shows the run that the address names, also an old one', async () => {
+  it('shows the run that the URL names, also an old one', async () => {
     const state = stateOf(...(many.flat() as never[]))
     await renderInApp(<RunTab />, { state, at: '/?run=r5' })
     const linked = screen.getByRole('article', { current: true })
     expect(linked.getAttribute('aria-label')).toBe('Run 6')
   })
 
-  it('has a person answer a call and stop the run, and says why it could not be stopped', async () => {
+  it('lets a person answer a call and stop the run, and shows why it could not be stopped', async () => {
     vi.spyOn(client, 'cancel').mockRejectedValue(new Error('The server is gone.'))
     await renderInApp(
       <>
@@ -49,7 +49,7 @@ describe('RunTab', () => {
     expect((await screen.findByRole('alert')).textContent).toContain('The server is gone.')
   })
 
-  it('says what a step cost and how large the result of a call is', async () => {
+  it('shows the cost of a step and the size of a result', async () => {
     const call = { id: 'c1', name: 'read', arguments: {} }
     const ids = { toolCallId: 'c1', runId: 'r' }
     const usage = { inputTokens: 92_300, outputTokens: 31, cost: 0.023 }
@@ -72,7 +72,7 @@ describe('RunTab', () => {
     expect(screen.getByText('206 KB result')).toBeTruthy()
   })
 
-  it('shows a reader neither', async () => {
+  it('shows neither to readers', async () => {
     await renderInApp(<RunTab />, { state: stateOf(...asked({ sum: 3 })), role: 'reader' })
     expect(screen.getByText('needs your approval')).toBeTruthy()
     expect(screen.queryAllByRole('button')).toEqual([])

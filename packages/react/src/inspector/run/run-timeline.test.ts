@@ -16,7 +16,7 @@ const call = (id: string, change: Partial<CallState>) =>
   ({ id, name: id, runId: 'r', status: 'done', attempts: 1, ...change }) as CallState
 
 describe('runBars', () => {
-  it('says when a call waited for others, when for a person, and when it worked', () => {
+  it('shows when a call waited for others, when for a person, and when it worked', () => {
     const approval = {
       arguments: {},
       requestedAt: at(1_500),
@@ -35,7 +35,7 @@ describe('runBars', () => {
     ])
   })
 
-  it('draws what is not over up to now, and what never ran without work', () => {
+  it('draws unfinished calls up to now, and calls that never ran without work', () => {
     const open = { ...run, status: 'running', finishedAt: undefined } as RunState
     const now = Date.parse(at(4_000))
     const waiting = call('w', { status: 'planned', plannedAt: at(3_000) })
@@ -56,7 +56,7 @@ describe('runBars', () => {
 })
 
 describe('timesOf', () => {
-  it('counts what overlaps once', () => {
+  it('counts overlapping time once', () => {
     const works = (id: string, from: number, to: number) =>
       call(id, { plannedAt: at(from), startedAt: at(from), finishedAt: at(to) })
     const calls = [works('a', 2_000, 4_000), works('b', 3_000, 5_000), works('c', 8_000, 9_000)]

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { parametersOf } from './schema-parameters.ts'
 
 describe('parametersOf', () => {
-  it('lists parameters with their types, and those inside of objects and lists', () => {
+  it('lists parameters with their types, also inside objects and lists', () => {
     const schema = {
       type: 'object',
       properties: {
@@ -31,7 +31,7 @@ describe('parametersOf', () => {
     expect(rows[5]?.values).toEqual(['1'])
   })
 
-  it('takes anything, and ends in schemas of any depth', () => {
+  it('accepts any schema, and stops in schemas of any depth', () => {
     expect([null, 7, {}, { properties: 'x' }].flatMap((one) => parametersOf(one))).toEqual([])
     const deep: Record<string, unknown> = { type: 'object' }
     deep.properties = { next: deep }

@@ -87,7 +87,7 @@ describe('ToolsTab', () => {
     expect(within(list).getAllByRole('listitem')).toHaveLength(1)
   })
 
-  it('opens a tool with its parameters and its calls, and is linked to it', async () => {
+  it('opens a tool with its parameters and its calls, and has a link to it', async () => {
     const parameters = { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] }
     const { words, ...orders } = TOOLS[0] as ToolLine
     const tool: ToolInfo = { ...orders, description: 'All of it', parameters }
@@ -106,7 +106,7 @@ describe('ToolsTab', () => {
     await waitFor(() => expect(screen.queryByText('All of it')).toBeNull())
   })
 
-  it('shows what the model gets, what fits less, what is not searched, and words of no tool', async () => {
+  it('shows what the model gets, weaker matches, what is not searched, and words of no tool', async () => {
     const { asked } = await open()
     const search = await screen.findByRole('searchbox', { name: 'Search tools as the model does' })
     fireEvent.change(search, { target: { value: 'search' } })
@@ -122,7 +122,7 @@ describe('ToolsTab', () => {
     screen.getByText(/^No tool has “aliens”\./)
   })
 
-  it('searches by the words of a link', async () => {
+  it('searches for the words of a link', async () => {
     await open(TOOLS, '/?tab=tools&query=orders')
     await screen.findByRole('list', { name: 'What the model gets' })
   })

@@ -4,7 +4,7 @@ import { canvasHeight, rowWindow, scrolledTo } from './row-window.ts'
 const start = { top: 0, offset: 0 }
 
 describe('a window on rows', () => {
-  it('draws what is in sight, and some more', () => {
+  it('draws the visible rows, and some more', () => {
     const list = { count: 1_000, rowHeight: 20, viewport: 400 }
     expect(canvasHeight(list)).toBe(20_000)
     expect(rowWindow(list, start)).toEqual({ first: 0, last: 28, y: 0 })
@@ -12,7 +12,7 @@ describe('a window on rows', () => {
     expect(rowWindow(list, place)).toEqual({ first: 492, last: 528, y: 492 * 20 })
   })
 
-  it('reaches both ends of more rows than a browser can lay out', () => {
+  it('reaches both ends of a table with more rows than a browser can lay out', () => {
     const list = { count: 4_000_000, rowHeight: 24, viewport: 480 }
     const canvas = canvasHeight(list)
     expect(canvas).toBeLessThan(10_000_000)
@@ -24,7 +24,7 @@ describe('a window on rows', () => {
     expect(middle.first).toBeLessThan(2_001_000)
   })
 
-  it('passes over no row when it is scrolled a little', () => {
+  it('skips no row when it is scrolled a little', () => {
     const list = { count: 4_000_000, rowHeight: 24, viewport: 480 }
     let place = scrolledTo(list, start, 4_000_000)
     const before = rowWindow(list, place)
@@ -36,7 +36,7 @@ describe('a window on rows', () => {
     expect(after.y).toBeGreaterThan(place.top - 10 * 24)
   })
 
-  it('of nothing is empty', () => {
+  it('is empty without rows', () => {
     expect(rowWindow({ count: 0, rowHeight: 20, viewport: 400 }, start)).toMatchObject({ last: 0 })
   })
 })

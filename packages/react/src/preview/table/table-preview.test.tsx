@@ -45,7 +45,7 @@ const scrollTo = (top: number) => {
 afterEach(() => vi.restoreAllMocks())
 
 describe('TablePreview', () => {
-  it('says why a column of dates stays text', async () => {
+  it('explains why a column of dates stays text', async () => {
     rowsOf(2)
     const table = sample(['n', 'city'], 2)
     const warning = 'stays text: its dates can begin with the day or the month'
@@ -55,7 +55,7 @@ describe('TablePreview', () => {
     expect(screen.getByRole('img', { name: warning })).toBeDefined()
   })
 
-  it('draws the rows in sight of millions, and loads them as they come into sight', async () => {
+  it('draws the visible rows of millions, and loads rows as they become visible', async () => {
     const asked = rowsOf(4_000_000)
     await renderInApp(<TablePreview table={sample(['n', 'city'], 4_000_000)} asset={asset} />)
     await screen.findByText('c1')
@@ -66,7 +66,7 @@ describe('TablePreview', () => {
     expect(screen.getByRole('status').textContent).toContain('4,000,000 rows')
   })
 
-  it('sorts by a column, the other way round, and not at all', async () => {
+  it('sorts by a column, in reverse, and not at all', async () => {
     const asked = rowsOf(1_000)
     await renderInApp(<TablePreview table={sample(['n', 'city'], 1_000)} asset={asset} />)
     const head = () => screen.getByRole('columnheader', { name: /^n/ })
@@ -83,7 +83,7 @@ describe('TablePreview', () => {
     }
   })
 
-  it('filters by conditions, with values of the type of the column', async () => {
+  it("filters by conditions, with values of the column's type", async () => {
     const asked = rowsOf(10)
     await renderInApp(<TablePreview table={sample(['n', 'city'], 10)} asset={asset} />)
     fireEvent.click(screen.getByRole('button', { name: 'Filter' }))
@@ -100,7 +100,7 @@ describe('TablePreview', () => {
     await waitFor(() => expect(screen.queryByRole('list', { name: 'Conditions' })).toBeNull())
   })
 
-  it('shows very many columns some at a time', async () => {
+  it('shows many columns in parts', async () => {
     const asked = rowsOf(3)
     const names = Array.from({ length: 120 }, (_, i) => `col${i}`)
     await renderInApp(<TablePreview table={sample(names, 3)} asset={asset} />)
@@ -110,7 +110,7 @@ describe('TablePreview', () => {
     expect(screen.getByText(/columns 51–100 of 120/)).toBeTruthy()
   })
 
-  it('says why rows cannot be had, and asks again', async () => {
+  it('shows why rows cannot be loaded, and retries', async () => {
     const asked = vi.spyOn(client, 'rows').mockRejectedValue(new Error('gone'))
     await renderInApp(<TablePreview table={sample(['n', 'city'], 10)} asset={asset} />)
     fireEvent.click(await screen.findByRole('button', { name: 'Retry' }))
@@ -121,7 +121,7 @@ describe('TablePreview', () => {
     { sql: true, role: 'member' as const, there: true },
     { sql: true, role: 'reader' as const, there: false },
     { sql: false, role: 'owner' as const, there: false },
-  ])('offers SQL where it is there and allowed: %o', async ({ sql, role, there }) => {
+  ])('offers SQL if it is available and allowed: %o', async ({ sql, role, there }) => {
     rowsOf(3)
     const table = <TablePreview table={sample(['n', 'city'], 3)} asset={asset} />
     await renderInApp(table, { sql, role })
@@ -129,7 +129,7 @@ describe('TablePreview', () => {
     expect(screen.queryByRole('button', { name: 'SQL' }) !== null).toBe(there)
   })
 
-  it('asks by SQL and leads to the result, or says what is wrong', async () => {
+  it('queries by SQL, and links to the result or shows the error', async () => {
     rowsOf(3)
     const query = vi.spyOn(client, 'query').mockRejectedValueOnce(new Error('no such column'))
     const table = <TablePreview table={sample(['n', 'city'], 3)} asset={asset} />

@@ -26,7 +26,7 @@ describe('splitBlocks', () => {
     for (const { markdown } of commonmark) expect(byParts(markdown)).toBe(html(markdown))
   })
 
-  it('changes nothing where examples follow each other', () => {
+  it('changes nothing if examples follow each other', () => {
     // Each pair with a heading after it, so that what is still open there is seen.
     for (const [index, { markdown }] of commonmark.entries()) {
       if (index % 3 !== 0) continue
@@ -59,13 +59,13 @@ describe('splitBlocks', () => {
     expect(before).toHaveLength(6)
   })
 
-  it('keeps footnotes with what refers to them, and definitions with everything', () => {
+  it('keeps footnotes with the blocks that refer to them, and definitions with every block', () => {
     const notes = 'One\n\nTwo[^1]\n\nThree\n\n[^1]: Note'
     expect(splitBlocks(notes)).toEqual(['One\n', 'Two[^1]\n\nThree\n\n[^1]: Note'])
     expect(splitBlocks('One [a]\n\nTwo\n\n[a]: /url')).toHaveLength(1)
   })
 
-  it('makes dollar fences of brackets on lines of their own, outside of code', () => {
+  it('converts brackets on their own lines to dollar fences, except in code', () => {
     expect(splitBlocks('- a\n  \\[\n  x\n  - y\n  \\]').join()).toBe('- a\n  $$\n  x\n  - y\n  $$')
     for (const text of ['```\n\\[\nx\n\\]\n```', '\\[\nx']) {
       expect(splitBlocks(text).join('\n')).toBe(text)
