@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// In a clone of the repository (only there is a lock file): set up what is missing and run from source.
-// In the installed package: run what was built.
+// In a clone of the repository, which has a lock file: set up what is missing, and run from source. In the installed
+// package: run the built files.
 import { existsSync } from 'node:fs'
 
 const checkout = existsSync(new URL('../package-lock.json', import.meta.url))
@@ -20,7 +20,7 @@ if (checkout) {
   }
   const emit = process.emitWarning
   process.emitWarning = (warning, ...rest) => {
-    // node:sqlite works and is tested here; its warning would be the first thing that everybody reads.
+    // node:sqlite works and is tested here. Its warning would be the first thing that everybody reads.
     if (!String(warning).includes('SQLite is an experimental feature')) emit(warning, ...rest)
   }
   await import('../dist/cli.js')

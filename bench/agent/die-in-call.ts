@@ -1,4 +1,4 @@
-// A process that dies in a call: node bench/agent/die-in-call.ts <file> <conversation>, from resume.ts
+// A process that dies during a call: node bench/agent/die-in-call.ts <file> <conversation>, started by resume.ts
 import { createAgent, defineTool } from '../../src/index.ts'
 import { createSqliteLog } from '../../src/log/sqlite-log.ts'
 import { instantModel } from './contestants/instant-model.ts'

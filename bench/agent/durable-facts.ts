@@ -1,17 +1,17 @@
-// What a durable contestant writes in one run: node bench/agent/durable-facts.ts <name> <steps>, from steps.ts.
+// What a durable contestant writes in one run: node bench/agent/durable-facts.ts <name> <steps>, started by steps.ts.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs'
 import { contestants } from './contestants/contestants.ts'
 import { answerParent, ownFolder } from './in-child.ts'
 
-/** Of one run. */
+/** Facts about one run. */
 export interface DurableFacts {
   /** Calls of the log's `append`; null where they are not counted. */
   appends: number | null
-  /** Transactions that wrote to the file; null where its write-ahead log was begun anew meanwhile. */
+  /** Transactions that wrote to the file; null if its write-ahead log was restarted meanwhile. */
   commits: number | null
-  /** Size of the file, once closed. */
+  /** Size of the file after it is closed. */
   bytes: number
 }
 
@@ -20,7 +20,7 @@ const contestant = await contestants[name]?.open(ownFolder())
 if (!contestant?.file) throw new Error(`There is no durable contestant "${name}"`)
 const { file } = contestant
 
-// The first run makes the tables.
+// The first run creates the tables.
 await contestant.run(1)
 const release = await holdSnapshot(file)
 const before = walOf(file)
@@ -38,8 +38,9 @@ const facts: DurableFacts = {
 answerParent(facts)
 
 /**
- * Keeps a reader on the file, for which SQLite only lengthens the write-ahead log. In a process of its own: two libraries
- * of SQLite in one do not see each other's locks. Resolves to what ends it.
+ * Keeps a reader open on the file, so that SQLite only appends to the write-ahead log. The reader is a separate
+ * process, because two copies of SQLite in one process do not see each other's locks. Resolves to a function that
+ * ends it.
  */
 async function holdSnapshot(database: string): Promise<() => Promise<void>> {
   const program = `
@@ -59,7 +60,7 @@ async function holdSnapshot(database: string): Promise<() => Promise<void>> {
 }
 
 /**
- * The transactions in a write-ahead log, which are its frames that say how large the file is after them
+ * Counts the transactions in a write-ahead log: the frames that state the size of the file after them
  * (https://www.sqlite.org/fileformat2.html#walformat).
  */
 function walOf(database: string): { salt: string; commits: number } {

@@ -1,4 +1,4 @@
-// What `import 'byref'` costs: node bench/agent/import.ts [rounds], after npm run build:lib
+// The cost of `import 'byref'`: node bench/agent/import.ts [rounds], after npm run build:lib
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -33,7 +33,7 @@ for (const { name, ms, mb } of taken) {
   console.log(`  ${name.padEnd(26)} ${time} ms  (least ${Math.min(...ms).toFixed(1)})  +${more} MB`)
 }
 
-/** The time of an import by itself, without Node's own start, and the memory of the process after it. */
+/** The time of an import alone, without the start of Node, and the memory of the process after it. */
 function inFreshProcess(code: string): { ms: number; mb: number } {
   const program = `const start = performance.now(); ${code}
     const ms = performance.now() - start

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /**
- * Runs a program in a process of its own, so that nobody's heap and compiled code are another's, and resolves to what it
- * sent by {@link answerParent}; null where that took longer than `seconds`. It is ended in either case.
+ * Runs a program in its own process, so that contestants do not share a heap or compiled code. Resolves to what the
+ * program sent by {@link answerParent}; null if that took longer than `seconds`. The process is ended in either case.
  */
 export function inChild<T>(
   program: string,
@@ -35,17 +35,17 @@ export function inChild<T>(
   return promise
 }
 
-/** Sends the answer to the parent, which then ends this process, whatever a library left open. */
+/** Sends the answer to the parent. The parent then ends this process, even if a library left something open. */
 export function answerParent(answer: unknown): void {
   process.send?.(answer)
 }
 
-/** The folder of this process, which is gone when it ends. */
+/** The folder of this process. It is removed when the process ends. */
 export function ownFolder(): string {
   return process.env.BENCH_FOLDER ?? tmpdir()
 }
 
-/** CPU time of this process in microseconds, of all its threads. */
+/** CPU time of all threads of this process, in microseconds. */
 export function cpuTime(): number {
   const { user, system } = process.cpuUsage()
   return user + system

@@ -1,4 +1,5 @@
-// One more run of one answer in a conversation that is open in this agent, short and long: node bench/agent/open-conversation.ts
+// The cost of one more run with one answer in an open conversation, short and long: node
+// bench/agent/open-conversation.ts
 import { printMachine } from '../content/measure.ts'
 import { inChild } from './in-child.ts'
 

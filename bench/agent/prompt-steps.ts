@@ -1,4 +1,5 @@
-// What pictures and assets add to a step: an agent of ten steps, with nothing, with ten pictures of 3 MB, with 200 assets.
+// What images and assets add to a step: an agent with ten steps, with nothing, with ten images of 3 MB, with 200
+// assets.
 // node --expose-gc bench/agent/prompt-steps.ts
 import { randomBytes } from 'node:crypto'
 import sharp from 'sharp'
@@ -16,7 +17,7 @@ const tool = defineTool({
   execute: () => ({ ok: true }),
 })
 
-/** A picture of noise of about 3 MB, small enough to go as it is. */
+/** An image of noise of about 3 MB, small enough to be sent unchanged. */
 async function picture(): Promise<Uint8Array> {
   const side = 1000
   const raw = { width: side, height: side, channels: 3 } as const
@@ -27,7 +28,7 @@ async function picture(): Promise<Uint8Array> {
 
 const pictures = await Promise.all(Array.from({ length: 10 }, picture))
 
-/** A conversation with attachments; the reads of bodies are counted. */
+/** A conversation with attachments. The reads of bodies are counted. */
 async function setup(attach: (assets: Assets) => Promise<string[]>) {
   const assets = createAssets()
   const refs = await attach(assets)
@@ -60,14 +61,14 @@ const cases = {
   ),
 }
 
-/** CPU of the steps after the first, in µs each. */
+/** CPU time of the steps after the first, in µs for each. */
 async function run({ assets, refs }: (typeof cases)['nothing']): Promise<number> {
   let started = 0
   const call = { calls: [{ name: 'step', arguments: {} }] }
   let steps = 0
   const turn = () => {
     if (steps++ === 1) {
-      // What the first step left to collect is its own.
+      // Garbage of the first step must not count for later ones.
       globalThis.gc?.()
       started = cpu()
     }

@@ -1,4 +1,4 @@
-// What it takes to go on after a crash, on SQLite: node bench/agent/resume.ts
+// The cost of continuing after a crash, on SQLite: node bench/agent/resume.ts
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
@@ -47,7 +47,7 @@ async function resumeMany(): Promise<void> {
   )
 }
 
-/** Conversations as a process leaves them that dies before its first step. */
+/** Conversations of a process that died before its first step. */
 async function writeOpenRuns(file: string): Promise<void> {
   const log = createSqliteLog(file)
   for (let at = 0; at < OPEN; at++) {
@@ -77,7 +77,7 @@ async function writeOpenRuns(file: string): Promise<void> {
   await log.close()
 }
 
-/** A process dies in a call; another one waits to go on. */
+/** One process dies during a call, and another one waits to continue. */
 async function takeOver(): Promise<void> {
   const file = join(folder, 'take-over.db')
   const conversation = 'taken-over'

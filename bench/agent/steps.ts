@@ -1,4 +1,4 @@
-// What a step costs, ours beside peers: an instant model that calls one tool per answer, then says "done".
+// The cost of a step, byref beside peers: an instant model that calls one tool per answer, then says "done".
 // node bench/agent/steps.ts [--quick] [--only byref,ai] [--steps 10,1000] [--seconds 240]
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
@@ -18,7 +18,7 @@ const { values: options } = parseArgs({
 })
 const steps = (options.steps ?? (options.quick ? '10,1000' : '10,100,1000')).split(',').map(Number)
 const seconds = Number(options.seconds ?? (options.quick ? 60 : 240))
-/** Of a turn, which is three times as long from 1,000 steps on, and of a run at most. */
+/** Seconds for a turn, tripled from 1,000 steps on, and maximum seconds for a run. */
 const [turnSeconds, mostSeconds] = options.quick ? [0.8, 4] : [1.5, 6]
 
 const chosen = Object.entries(contestants).filter(([name]) =>
@@ -42,7 +42,7 @@ printTable('In memory', false)
 printTable('On SQLite', true)
 printFacts()
 
-/** What durable contestants write; peers only where a run is short, as it is the answer that counts. */
+/** What durable contestants write. Peers are measured only with few steps, because only the count matters. */
 async function allFacts() {
   const all = new Map<string, { count: number; facts: DurableFacts | null }>()
   for (const [name, { durable }] of chosen) {
@@ -54,7 +54,7 @@ async function allFacts() {
   return all
 }
 
-/** Rounds until the time is up, one at least. */
+/** Runs rounds until the time is up, at least one. */
 async function interleaved() {
   const all = new Map<string, Timing>()
   const slow = new Set<string>()

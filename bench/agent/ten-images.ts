@@ -1,4 +1,5 @@
-// Ten tool calls that each return a 1 MB image: what the eleventh prompt holds, what is stored, how long a run takes.
+// Ten tool calls that each return a 1 MB image: the size of the eleventh prompt, what is stored, and the time of a
+// run.
 // node bench/agent/ten-images.ts
 import { readFileSync } from 'node:fs'
 import os from 'node:os'
@@ -23,7 +24,7 @@ const result = () => ({ mimeType: 'image/png', dataBase64: image })
 interface Outcome {
   /** Characters of the last prompt as JSON. */
   prompt: number
-  /** Characters of what is kept to go on with the conversation, as JSON; asset bodies not counted. */
+  /** Characters of what is stored to continue the conversation, as JSON, without asset bodies. */
   kept: number
 }
 
@@ -154,7 +155,7 @@ for (let i = 0; i <= RUNS; i++) {
   for (const [name, contestant] of Object.entries(contestants)) {
     const start = performance.now()
     outcomes.set(name, await contestant())
-    // The first round warms up.
+    // The first round is a warm-up.
     if (i > 0) times.set(name, [...(times.get(name) ?? []), performance.now() - start])
   }
 }

@@ -1,18 +1,18 @@
-// Times one contestant in this process:
-// node bench/agent/time-contestant.ts <name> <steps> <seconds> <most seconds>, from steps.ts
+// Times one contestant in this process: node bench/agent/time-contestant.ts <name> <steps> <seconds> <maximum
+// seconds>, started by steps.ts
 import { type Contestant, work } from './contestants/contestant.ts'
 import { contestants } from './contestants/contestants.ts'
 import { answerParent, cpuTime, ownFolder } from './in-child.ts'
 
-/** Microseconds of CPU and of time per answer of the model, one for each batch of runs. */
+/** CPU time and wall time per answer of the model in microseconds, one value for each batch of runs. */
 export interface Timing {
   cpu: number[]
   wall: number[]
-  /** The first run did not end in time: this is what its steps took until then, and later ones take longer. */
+  /** Set if the first run did not end in time: the time of its steps until then. Later steps would take longer. */
   partial?: true
 }
 
-/** Steps of a batch of runs, at least: what the collector does is spread over enough of them. */
+/** Minimum number of steps in a batch of runs, so that garbage collection is spread over enough steps. */
 const BATCH_STEPS = 200
 
 const [name = '', steps = '', seconds = '', mostSeconds = ''] = process.argv.slice(2)
@@ -22,7 +22,7 @@ const timing = await timed(contestant, Number(steps), Number(seconds) * 1000)
 await contestant.close?.()
 answerParent(timing)
 
-/** The first half of the time warms up. A first batch that takes longer than all the time is what counts. */
+/** The first half of the time is a warm-up. If the first batch takes longer than all the time, it counts. */
 async function timed(one: Contestant, count: number, ms: number): Promise<Timing> {
   const [start, cpuStart] = [performance.now(), cpuTime()]
   work.onCall = () => {

@@ -1,5 +1,5 @@
-// Times one more run where the conversation is open already:
-// node bench/agent/time-open-conversation.ts <memory | sqlite> <messages> <seconds>, from open-conversation.ts
+// Times one more run in an open conversation: node bench/agent/time-open-conversation.ts <memory | sqlite> <messages>
+// <seconds>, started by open-conversation.ts
 import { join } from 'node:path'
 import type { ConversationEvent } from '../../src/core/events/events.ts'
 import { createAgent, createMemoryLog } from '../../src/index.ts'
@@ -16,7 +16,7 @@ const length = Number(messages)
 const start = performance.now()
 const ms = Number(seconds) * 1000
 const cpu: number[] = []
-// A long conversation is hardly longer by the runs; short ones are new ones for each batch.
+// The runs make a long conversation hardly longer. Short conversations are new for each batch.
 let open = length > 1000 ? await openConversations(1) : []
 let warm = 0
 do {

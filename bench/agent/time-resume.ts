@@ -1,10 +1,10 @@
-// Resumes every open run of a log: node bench/agent/time-resume.ts <file> <open runs>, from resume.ts
+// Resumes every open run of a log: node bench/agent/time-resume.ts <file> <open runs>, started by resume.ts
 import { createAgent } from '../../src/index.ts'
 import { createSqliteLog } from '../../src/log/sqlite-log.ts'
 import { instantModel } from './contestants/instant-model.ts'
 import { answerParent, cpuTime } from './in-child.ts'
 
-/** Milliseconds of CPU and of time from the call of `resumeAll`. */
+/** Milliseconds of CPU time and wall time since the call of `resumeAll`. */
 export interface ResumeTiming {
   /** Until it resolved. */
   claimed: { cpu: number; wall: number }

@@ -1,4 +1,4 @@
-// node bench/assets/extract.ts: what extraction costs beside plain Node doing the least possible.
+// node bench/assets/extract.ts: the cost of extraction beside the minimum in plain Node.
 import { createHash, randomBytes } from 'node:crypto'
 import { mkdir, mkdtemp, open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -18,7 +18,7 @@ await mkdir(cache, { recursive: true })
 const folder = await mkdtemp(join(cache, 'bench-'))
 let count = 0
 
-/** An image of this size that was not there before, as a tool returns it. */
+/** A new image of this size, as a tool returns it. */
 function image(size: number): { mimeType: string; dataBase64: string } {
   const bytes = Buffer.concat([PNG, randomBytes(size - PNG.byteLength)])
   return { mimeType: 'image/png', dataBase64: bytes.toString('base64') }
@@ -39,7 +39,7 @@ async function writeFile(bytes: Uint8Array): Promise<void> {
   await rename(`${path}.tmp`, path)
 }
 
-// A folder in use: what it needs is there, and the machine has given its memory.
+// A folder in use: its subfolders exist, and its memory is allocated.
 const fs = assetsOn('fs')
 await fs.ready()
 await extractAssets(

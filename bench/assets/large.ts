@@ -1,4 +1,4 @@
-// node --expose-gc bench/assets/large.ts [MiB=2048]: a large file through fs, in time and memory, beside plain Node.
+// node --expose-gc bench/assets/large.ts [MiB=2048]: the time and memory for a large file on fs, beside plain Node.
 import { createHash } from 'node:crypto'
 import { mkdir, mkdtemp, open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ await mkdir(cache, { recursive: true })
 const folder = await mkdtemp(join(cache, 'bench-'))
 const block = new Uint8Array(256 * 1024).map((_, i) => i % 251)
 
-/** What an upload is: chunks of 64 kB, each another piece of memory. */
+/** An upload: chunks of 64 kB, each in its own memory. */
 function upload(): ReadableStream<Uint8Array> {
   let sent = 0
   return new ReadableStream({
@@ -55,7 +55,7 @@ console.log(`\n${size / MIB} MiB (goal: memory grows by less than 64 MiB)`)
 let plain = 0
 let ours = 0
 let ref = ''
-// Twice, so that the second round meets memory that the machine has already given.
+// Runs twice, so that memory is already allocated in the second round.
 for (let round = 0; round < 2; round++) {
   plain = await timed('plain Node: hash, write, fsync', async () => {
     const file = await open(join(folder, 'plain'), 'wx')

@@ -1,13 +1,13 @@
 import { cpus } from 'node:os'
 
-/** What a measured thing took, in milliseconds. */
+/** The time of one measurement, in milliseconds. */
 export interface Figures {
   median: number
   min: number
   max: number
 }
 
-/** Says on which machine and with which versions the figures were taken. */
+/** Prints the machine and the versions. */
 export function printMachine(): void {
   const [cpu] = cpus()
   console.log(
@@ -16,8 +16,8 @@ export function printMachine(): void {
 }
 
 /**
- * Runs things by turns, so that what else the machine does meets all of them alike; each gets one run to warm up.
- * `prepare` makes the input of every run, unmeasured.
+ * Runs the candidates in turn, so that noise affects all of them equally. Each has one warm-up run. `prepare` makes
+ * the input of every run, and is not measured.
  */
 export async function measure<T>(
   rounds: number,
@@ -38,7 +38,7 @@ export async function measure<T>(
   return Object.fromEntries([...times].map(([name, all]) => [name, figuresOf(all)]))
 }
 
-/** Prints figures, and each as a multiple of the first. */
+/** Prints figures, and the ratio of each to the first. */
 export function printFigures(title: string, figures: Record<string, Figures>): void {
   console.log(`\n${title}`)
   const [base] = Object.values(figures)

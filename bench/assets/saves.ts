@@ -1,5 +1,6 @@
-// node --expose-gc bench/assets/saves.ts: 500 bodies of 10 kB into a folder, at once and one by one, beside plain files
-// that are synced, and SQLite alone; 2,000 bodies of 1 kB into memory, beside hashing and copying them.
+// node --expose-gc bench/assets/saves.ts: saves 500 bodies of 10 kB into a folder, concurrently and one by one,
+// beside plain files with fsync, and SQLite alone; and 2,000 bodies of 1 kB into memory, beside hashing and copying
+// them.
 import { hash, randomBytes } from 'node:crypto'
 import { mkdtemp, open, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -17,7 +18,7 @@ const folders: string[] = []
 async function newFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'byref-saves-'))
   folders.push(folder)
-  // Every body is new in every round.
+  // Every body is new in each round.
   for (const body of bodies) randomBytes(8).copy(body)
   return folder
 }

@@ -1,4 +1,5 @@
-// node --expose-gc bench/assets/search.ts [MB=100]: search_asset in a long text and a long table on fs, in time and memory.
+// node --expose-gc bench/assets/search.ts [MB=100]: the time and memory of search_asset in a long text and a long
+// table on fs.
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { searchAssetTool } from '../../src/assets/asset-tools.ts'
@@ -16,7 +17,7 @@ await mkdir(cache, { recursive: true })
 const folder = await mkdtemp(join(cache, 'bench-'))
 const assets = createAssets({ store: createFsAssetStore({ rootDir: folder }), onEvent() {} })
 
-/** Lines of a log of some 100 characters. */
+/** Log lines of about 100 characters. */
 function* lines(): Generator<Uint8Array> {
   let sent = 0
   for (let i = 0; sent < size; ) {

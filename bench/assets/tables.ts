@@ -1,4 +1,5 @@
-// node --expose-gc bench/assets/tables.ts [MB=200] [duckdb]: a CSV that becomes a table on fs and is asked, beside csv-parse alone.
+// node --expose-gc bench/assets/tables.ts [MB=200] [duckdb]: imports a CSV as a table on fs and queries it, beside
+// csv-parse alone.
 import { createReadStream, createWriteStream } from 'node:fs'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -45,7 +46,7 @@ function* upTo(size: number, parts: Generator<string>): Generator<string> {
   }
 }
 
-/** The file, once, on disk: making it is no part of what is measured. */
+/** Writes the file once to disk. This is not measured. */
 const path = join(folder, 'rentals.csv')
 await pipeline(Readable.from(chunked(upTo(size, csv()))), createWriteStream(path))
 
@@ -71,7 +72,7 @@ let last = performance.now()
 let lastCpu = threadCpu()
 const watch = setInterval(look, 10)
 
-/** How late the timer is, and how much of that this thread was at work and not waiting for the machine. */
+/** Measures the delay of a timer, and the part in which this thread was working instead of waiting for the machine. */
 function look(): void {
   most = Math.max(most, process.memoryUsage.rss())
   late = Math.max(late, performance.now() - last - 10)
@@ -98,7 +99,7 @@ async function timed(name: string, run: () => Promise<string>): Promise<number> 
   const result = await run()
   const time = performance.now() - start
   const { user, system } = process.cpuUsage(cpu)
-  // A run that gave the timer no turn was late all the time.
+  // If the timer never fired during a run, the delay is the whole run.
   look()
   const figures = [
     `${time.toFixed(0).padStart(8)} ms`,
@@ -126,7 +127,7 @@ function records() {
   return createReadStream(path).pipe(parse({ bom: true, from: 2 }))
 }
 
-/** What any table of Parquet costs in JavaScript: the parser, and texts written as they are. */
+/** The minimum cost of any Parquet table in JavaScript: the parser, and texts that are written unchanged. */
 async function bare(): Promise<string> {
   const storage: Storage[] = ['text', 'text', 'text', 'text', 'text']
   const spool = createSpool()

@@ -1,4 +1,5 @@
-// What a model's work costs by reference and by value: ten tasks, played in byref and in the AI SDK by the same script.
+// The cost of a model's work by reference and by value: ten tasks, played in byref and in the AI SDK by the same
+// script.
 // node bench/by-reference/by-reference.ts [--only name]
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'

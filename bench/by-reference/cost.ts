@@ -8,26 +8,29 @@ export interface Asked {
   answer: string | { text?: string; calls?: { name: string; arguments: object }[] }
 }
 
-/** What a task costs. */
+/** The cost of a task. */
 export interface Cost {
   roundTrips: number
-  /** Tokens of all requests, and of all answers, as they are counted. */
+  /** Tokens of all requests and of all answers. */
   input: number
   output: number
-  /** As they are paid: what repeats the request before at a tenth, answers at five times. */
+  /** Billed tokens: the part that repeats the previous request counts a tenth, answers five times. */
   billed: number
-  /** Bytes of the prompts, and how many of them repeat the prompt before. */
+  /** Bytes of the prompts, and the bytes that repeat the previous prompt. */
   bytes: number
   repeated: number
   /** Bytes of the last prompt. */
   last: number
 }
 
-/** What pictures, and pages of a PDF, count as: gpt-4o's 1,024 × 1,024 picture, and a page of text with its picture. */
+/**
+ * Tokens of an image and of a PDF page: those of gpt-4o for a 1,024 × 1,024 image, and for a page of text with its
+ * image.
+ */
 const IMAGE_TOKENS = 765
 const PDF_TOKENS = 12_000
 
-/** The cost of requests that follow each other. */
+/** Returns the cost of consecutive requests. */
 export function costOf(asked: readonly Asked[]): Cost {
   const cost: Cost = {
     roundTrips: asked.length,
@@ -62,7 +65,10 @@ export function costOf(asked: readonly Asked[]): Cost {
   return cost
 }
 
-/** A prompt as its provider reads it: a body as a name of its own, which counts as what providers count for it. */
+/**
+ * Returns a prompt as its provider reads it. Each body becomes a name that counts as many tokens as providers charge
+ * for it.
+ */
 export function textOf(prompt: LanguageModelV4Prompt): string {
   return prompt
     .map(

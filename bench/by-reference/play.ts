@@ -12,14 +12,14 @@ import {
 import { type ScriptedTurn, scriptedModel } from '../../src/testing/scripted-model.ts'
 import type { Asked } from './cost.ts'
 
-/** A tool as both frameworks have it. */
+/** A tool in the form of both frameworks. */
 export interface BenchTool {
   id: string
   description: string
   input: z.ZodObject
-  /** What the framework's own way of doing it gives back. */
+  /** Returns the result in the framework's own way. */
   execute(input: never): unknown
-  /** AI SDK only: what the model is shown of a result. */
+  /** AI SDK only: returns what the model sees of a result. */
   toModelOutput?(output: never): unknown
 }
 
@@ -27,13 +27,13 @@ export interface BenchTool {
 export interface Way {
   tools: readonly BenchTool[]
   instructions?: string
-  /** What the person says, a turn each; in byref's forms, or in the AI SDK's. */
+  /** The user's messages, one for each turn, in the form of byref or of the AI SDK. */
   says: readonly unknown[]
-  /** The model's answers, of all turns. */
+  /** The model's answers of all turns. */
   answers: readonly ScriptedTurn[]
 }
 
-/** A task, done by reference and by value. */
+/** A task, by reference and by value. */
 export interface Task {
   name: string
   about: string
@@ -45,7 +45,7 @@ export interface Task {
 
 const PROVIDER = { provider: 'openai.responses', modelId: 'gpt-5' }
 
-/** Plays a task in byref; gives what the model was asked, and what it answered. */
+/** Plays a task in byref. Returns the requests to the model and its answers. */
 export async function playByref(task: Task): Promise<Asked[]> {
   const assets = createAssets()
   const { tools, instructions, says, answers } = await task.byref(assets)
@@ -65,7 +65,7 @@ export async function playByref(task: Task): Promise<Asked[]> {
   return asked()
 }
 
-/** The same with the AI SDK, as its documentation does it. */
+/** The same with the AI SDK, as in its documentation. */
 export async function playAiSdk(task: Task): Promise<Asked[]> {
   const { tools, instructions, says, answers } = task.value()
   const { model, asked } = recorded(answers)

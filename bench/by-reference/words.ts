@@ -3,7 +3,7 @@ const WORDS =
     ' ',
   )
 
-/** Text of about so many characters, a sentence a line, the same every time. */
+/** Returns text of about this many characters, one sentence per line. It is always the same. */
 export function prose(characters: number, seed = 1): string[] {
   const lines: string[] = []
   let state = seed
@@ -19,7 +19,7 @@ export function prose(characters: number, seed = 1): string[] {
   return lines
 }
 
-/** Rows of orders, the same every time. */
+/** Returns rows of orders. They are always the same. */
 export function orders(
   count: number,
 ): { id: string; customer: string; city: string; total: number; status: string }[] {
@@ -33,12 +33,12 @@ export function orders(
   }))
 }
 
-/** The text that the model was asked with, for answers that name what stands in it. */
+/** Returns the text of the model's request, for answers that quote a part of it. */
 export function shown({ prompt }: { prompt: unknown }): string {
   return JSON.stringify(prompt)
 }
 
-/** What a pattern's group found last in what the model was asked with. */
+/** Returns the last match of the pattern's group in the model's request. */
 export function found(options: { prompt: unknown }, pattern: RegExp): string {
   const all = [...shown(options).matchAll(new RegExp(pattern, 'g'))]
   const last = all.at(-1)?.[1]

@@ -4,8 +4,8 @@ import { toMessage } from '../../src/core/messages/to-message.ts'
 import { measure, printMachine } from './measure.ts'
 
 /**
- * Reads and appends on boards of 10 and of 100,000 messages: what a variable costs must not depend on how long the
- * conversation is (spec D9).
+ * Reads and appends on boards of 10 and of 100,000 messages. The cost of a variable must not depend on the length of
+ * the conversation (spec D9).
  */
 
 const shapes = {
@@ -39,7 +39,7 @@ function prepare(shape: Shape, size: number) {
   const messages = Array.from({ length: size }, (_, i) => message(shape, i))
   const board = createBoard(messages)
   let next = size
-  // 1,000 reads between appends, at random places, the same for every size.
+  // 1,000 reads between appends, at random places that are the same for every size.
   let seed = 42
   const random = (below: number) => {
     seed = (seed * 1103515245 + 12345) % 2147483648

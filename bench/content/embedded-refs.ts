@@ -1,4 +1,4 @@
-// node bench/content/embedded-refs.ts: finding references in a megabyte of Markdown, beside indexOf over it.
+// node bench/content/embedded-refs.ts: finds references in a megabyte of Markdown, beside indexOf over it.
 import { findEmbeddedRefs } from '../../src/core/refs/embedded-refs.ts'
 import { measure, printMachine } from './measure.ts'
 

@@ -1,4 +1,4 @@
-// node bench/content/flatten.ts: flatten beside the npm package flat, and beside the least that any of them can do.
+// node bench/content/flatten.ts: flatten beside the npm package flat, and beside the minimum work.
 import { readFileSync } from 'node:fs'
 import { flatten as flat } from 'flat'
 import { assetMeta } from '../../src/core/messages/asset-meta.ts'
@@ -26,7 +26,7 @@ function compare(title: string, value: object, rounds: number): void {
       'flat 6': () => flat(value, { delimiter: '/' }),
       ours: () => flatten(value),
       'ours, without container lines': () => flatten(value, { keepContainerType: false }),
-      // Joining each name once and setting it on an object: no flatten into an object can be faster.
+      // Joins each name once and sets it on an object. No flatten into an object can be faster.
       'only setting the names': () => {
         const out: Record<string, unknown> = {}
         for (const [start, end] of halves) out[start + end] = end

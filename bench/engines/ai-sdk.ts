@@ -1,4 +1,4 @@
-// Loops of the AI SDK, with their messages in a file, to which each step is appended.
+// Loops of the AI SDK. Their messages are in a file to which each step is appended.
 import { appendFileSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { generateText, isStepCount, type ModelMessage, tool } from 'ai'
@@ -46,7 +46,7 @@ async function runLoop(
   const before: ModelMessage[] = saved.map((line) => JSON.parse(line))
   const messages = [{ role: 'user', content: 'Work' } as const, ...before]
   const { responseMessages } = await generateText({
-    // The types of byref are those of the copy of the AI SDK at the root.
+    // byref's types are those of the copy of the AI SDK at the root.
     model: refs ? (refs.model(model) as typeof model) : model,
     tools: refs ? (refs.tools(tools as never) as typeof tools) : tools,
     messages,

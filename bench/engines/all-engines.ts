@@ -5,7 +5,7 @@ import { mastra } from './mastra.ts'
 import { openaiAgents } from './openai-agents.ts'
 import { workflow } from './workflow.ts'
 
-/** Every framework, in each of its ways. */
+/** Every framework, in each of its variants. */
 export const ENGINES: readonly Engine[] = [
   ...langgraph,
   ...openaiAgents,

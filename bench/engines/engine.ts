@@ -3,39 +3,39 @@ import { renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Assets } from '../../src/assets/assets-contract.ts'
 
-/** What an agent does: calls of a tool `work({ step })`, one a step, and then an answer. */
+/** The work of an agent: calls of a tool `work({ step })`, one per step, and then an answer. */
 export interface Workload {
   steps: number
-  /** The result of a call. Equal for equal steps, in any process. */
+  /** Returns the result of a call. It is equal for equal steps, in any process. */
   result(step: number): unknown
 }
 
 /** One run of a workload. */
 export interface RunOptions {
   workload: Workload
-  /** Where the framework keeps its thread, and byref its assets. */
+  /** The folder in which the framework stores its thread, and byref its assets. */
   folder: string
-  /** Called by the tool, before it returns. */
+  /** Called by the tool before it returns. */
   onStep(step: number): void
-  /** Whether the folder has a thread that another process began and did not end. */
+  /** Whether the folder has a thread that another process started and did not finish. */
   resumes: boolean
 }
 
-/** What a run left. */
+/** The result of a run. */
 export interface Outcome {
   /** The instructions and messages of the last request, as a provider gets them. */
   lastPrompt: unknown
-  /** The tools of this request, with their descriptions and schemas. */
+  /** The tools of this request, with descriptions and schemas. */
   tools: unknown
-  /** What the model was shown of all results, in order. */
+  /** What the model saw of all results, in order. */
   results: readonly string[]
-  /** Where the references in results are. Null without byref. */
+  /** The places of the references in results. Null without byref. */
   assets: Assets | null
 }
 
 /** One way to run an agent in a framework: bare, or with byref. A new framework is a file with a list of these. */
 export interface Engine {
-  /** The framework and the way. */
+  /** The framework and the variant. */
   name: string
   /** Lines of the app that differ from the bare way. */
   linesChanged: number
@@ -43,7 +43,7 @@ export interface Engine {
   packages: readonly string[]
   /** The file or the folder in which the framework stores its thread. */
   stored: string
-  /** Whether a thread of 1,000 steps takes minutes, and not hours. */
+  /** Whether a thread of 1,000 steps takes minutes and not hours. */
   hasLongThreads: boolean
   run(options: RunOptions): Promise<Outcome>
 }
@@ -51,7 +51,7 @@ export interface Engine {
 /** The folder of byref's assets in a run's folder. */
 export const ASSETS = 'assets'
 
-/** How every framework uses byref: assets are files, and results above 2,048 characters become references. */
+/** byref's settings for every framework: assets are files, and results above 2,048 characters become references. */
 export function byrefOptions(folder: string) {
   const rootDir = join(folder, ASSETS)
   return {
@@ -87,7 +87,7 @@ export const WORKLOADS: Readonly<Record<string, Workload>> = {
       }
     },
   },
-  // Results that stay as they are.
+  // Small results, which stay unchanged.
   small: {
     steps: 100,
     result: (step) => ({ step, city: 'Bonn', level: 3.27, note: 'The river rises slowly.' }),

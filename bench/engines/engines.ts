@@ -1,5 +1,7 @@
-// What frameworks send and store, bare and with byref: ten images of 1 MB and a table of 50 MB, and a thread of 1,000 steps.
-// node --conditions=byref-source bench/engines/engines.ts [--only LangGraph] [--rounds 3] [--steps 1000] [--most 2000]
+// What frameworks send and store, bare and with byref: ten images of 1 MB and a table of 50 MB, and a thread of 1,000
+// steps.
+// node --conditions=byref-source bench/engines/engines.ts [--only LangGraph] [--rounds 3] [--steps 1000] [--most
+// 2000]
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,24 +16,24 @@ import type { Measured, RunArguments } from './run-engine.ts'
 const { values } = parseArgs({
   options: {
     only: { type: 'string', default: '' },
-    // How often each is measured, in turn. Times are the least of all rounds.
+    // Number of measurements of each, in turn. Times are the minimum of all rounds.
     rounds: { type: 'string', default: '3' },
-    // Of the thread. 0: none.
+    // Steps of the thread. 0: no thread.
     steps: { type: 'string', default: '1000' },
-    // MB of a thread at which a run stops.
+    // A run stops if its thread has more MB than this.
     most: { type: 'string', default: '2000' },
   },
 })
-// Packages are read and compiled in every process. This is no part of an engine's work.
+// Every process reads and compiles packages. This is not part of an engine's work.
 process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'byref-bench-compiled')
 const PROGRAM = fileURLToPath(new URL('run-engine.ts', import.meta.url))
 const SECONDS = 900
 const MEDIA = WORKLOADS.media?.steps ?? 0
 const SMALL = WORKLOADS.small?.steps ?? 0
-/** The step in which a process is killed. */
+/** The step in which the process is killed. */
 const DIES = 7
 
-/** What a run took, in milliseconds: an image (the median of ten), the table, and all steps. */
+/** The times of a run, in milliseconds: an image (the median of ten), the table, and all steps. */
 const TIMES: readonly ((run: Measured) => number)[] = [
   ({ each }) => {
     const images = each.slice(0, -1).map(({ cpuMs }) => cpuMs)
@@ -136,7 +138,7 @@ function bareRuns({ name }: Engine, runs: Runs): readonly Measured[] {
   return bare === name ? [] : (runs.get(bare) ?? [])
 }
 
-/** Kills a run in a step, and returns what another process shows of the results when it has continued. */
+/** Kills a run in a step. Returns what another process shows of the results after it has continued the run. */
 function digestAfterKill(engine: Engine): Promise<string | null> {
   return inFolder(async (folder) => {
     const about = { folder, workload: 'media', steps: MEDIA }
@@ -184,7 +186,7 @@ async function inFolder<T>(use: (folder: string) => Promise<T>): Promise<T> {
   }
 }
 
-/** Null if the run ended without an answer, such as when it was killed. */
+/** Null if the run ended without an answer, for example because it was killed. */
 async function run(
   { name }: Engine,
   about: Pick<RunArguments, 'folder' | 'workload' | 'steps'> & Partial<RunArguments>,
@@ -194,7 +196,7 @@ async function run(
   return inChild<Measured>(PROGRAM, [JSON.stringify(given)], SECONDS).catch(() => null)
 }
 
-/** The least time of runs, and its ratio to that of others. */
+/** The minimum time of runs, and its ratio to that of other runs. */
 function least(
   time: (run: Measured) => number,
   runs: readonly Measured[],

@@ -13,8 +13,9 @@ import { byrefOptions, callOf, type Engine, type Outcome, type RunOptions } from
 const FILE = 'threads.sqlite'
 
 /**
- * Deltas are an option of LangGraph: checkpoints hold new messages only. By default, every hundredth or thousandth update stores
- * all messages again. They need version 1 of its tool node, because version 2 stores the state with each call.
+ * Deltas are an option of LangGraph: checkpoints contain only new messages. By default, every hundredth or thousandth
+ * update stores all messages again. Deltas need version 1 of its tool node, because version 2 stores the state with
+ * each call.
  */
 const { valueSchema, inputSchema, reducer } = MessagesDeltaValue
 const deltaState = new StateSchema({
@@ -64,7 +65,7 @@ async function runAgent(
     tools = given
     return bindTools(given)
   }
-  // The thread says which step is next, so that a process can go on where another one was killed.
+  // The thread determines the next step, so that a process can continue where another one was killed.
   for (let i = 0; i <= workload.steps; i++)
     model.respond((messages) => answer(messages, workload.steps))
   const refs = byref ? byReference(byrefOptions(folder)) : null

@@ -1,4 +1,4 @@
-// Agents of the OpenAI Agents SDK, with the state of the run in a file that is written before each call of the model.
+// Agents of the OpenAI Agents SDK. The state of the run is in a file that is written before each call of the model.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import {
@@ -77,7 +77,7 @@ async function runAgent(
   return { ...last(), results, assets: refs?.assets ?? null }
 }
 
-/** A model that calls `work` for each step, and keeps what it was asked last. */
+/** A model that calls `work` for each step, and keeps its last request. */
 function modelOf(steps: number) {
   let last: Pick<Outcome, 'lastPrompt' | 'tools'> = { lastPrompt: null, tools: null }
   const model: Model = {

@@ -1,5 +1,5 @@
-// Moves what SQLite has in its journals into its files, and prints the bytes of all rows and indexes. argv: a folder. It is a
-// process of its own, because two builds of SQLite in one process lose each other's locks.
+// Checkpoints the journals of SQLite files in a folder, and prints the bytes of all rows and indexes. argv: a folder.
+// It is a separate process, because two builds of SQLite in one process break each other's locks.
 import { globSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'

@@ -1,5 +1,5 @@
-// One run in a process of its own, which sends what it measured to the process that started it. argv: a {@link RunArguments} as
-// JSON.
+// One run in its own process, which sends its measurements to the process that started it. argv: a {@link
+// RunArguments} as JSON.
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { globSync, statSync } from 'node:fs'
@@ -16,7 +16,7 @@ export interface RunArguments {
   steps: number
   folder: string
   resumes: boolean
-  /** The steps before which storage is measured. */
+  /** The steps before which the storage is measured. */
   measured: readonly number[]
   /** The step in which the process is killed. */
   dies: number | null
@@ -24,25 +24,25 @@ export interface RunArguments {
   mostBytes: number
 }
 
-/** Bytes on disk after so many steps. */
+/** Bytes on disk after a number of steps. */
 export interface Storage {
   steps: number
-  /** What the framework stores. */
+  /** Bytes stored by the framework. */
   thread: number
-  /** What byref stores of assets, besides their bodies. */
+  /** Bytes that byref stores for assets, without their bodies. */
   records: number
   bodies: number
-  /** Both without the empty room in pages of SQLite. */
+  /** Both without the empty space in pages of SQLite. */
   payload: number
 }
 
-/** What something took, without the tool's own work. */
+/** A time, without the tool's own work. */
 export interface Taken {
   cpuMs: number
   wallMs: number
 }
 
-/** What was measured in a run. */
+/** The measurements of a run. */
 export interface Measured {
   /** Bytes of the last request as JSON. Null if the run stopped before its end. */
   lastPrompt: number | null
@@ -50,9 +50,9 @@ export interface Measured {
   tools: number
   storage: readonly Storage[]
   whole: Taken
-  /** Each step from its call of the tool to the next call, or to the end. */
+  /** The time of each step, from its call of the tool to the next call or to the end. */
   each: readonly Taken[]
-  /** A digest of what the model was shown of all results. */
+  /** A digest of what the model saw of all results. */
   digest: string | null
 }
 
@@ -64,7 +64,7 @@ if (!engine || !workload) throw new Error(`There is no ${given.engine} or ${give
 const PAYLOAD = fileURLToPath(new URL('payload.ts', import.meta.url))
 const REFERENCE = /asset:\/\/[\w-]+/g
 const storage: Storage[] = []
-/** Time for measuring, and for the tool's own work, is not the engine's. */
+/** The time for measurements and for the tool's own work does not count. */
 const spent = { cpuMs: 0, wallMs: 0 }
 
 function aside<T>(work: () => T): T {
@@ -92,7 +92,7 @@ function measure(steps: number): Storage {
 }
 
 const [cpu, start] = [cpuTime(), performance.now()]
-/** What the engine has taken so far. */
+/** The time that the engine has used so far. */
 function taken(): Taken {
   const cpuMs = (cpuTime() - cpu) / 1000 - spent.cpuMs
   return { cpuMs, wallMs: performance.now() - start - spent.wallMs }
@@ -132,7 +132,7 @@ const digest = createHash('sha256')
 const sent = [lastPrompt, tools].map((one) => Buffer.byteLength(JSON.stringify(one)))
 report({ lastPrompt: sent[0] ?? 0, tools: sent[1] ?? 0, digest }, end)
 
-/** Returns the results with digests of their bodies in place of references, which may differ between runs. */
+/** Returns the results with digests of their bodies instead of references, which may differ between runs. */
 async function withDigests(): Promise<string[]> {
   const digests = new Map<string, string>()
   for (const [ref] of results.join().matchAll(REFERENCE)) {

@@ -20,7 +20,7 @@ const SOURCES = join(root, 'bench/engines/workflow')
 const BUNDLES = join(root, '.cache', `bench-workflow-${process.ppid}`)
 const BUNDLE = join(BUNDLES, 'workflows.mjs')
 
-// Before the time of a run is measured.
+// Runs before the time of a run is measured.
 if (process.argv[2]?.includes('"Workflow') && !existsSync(BUNDLE)) {
   execFileSync(process.execPath, ['--conditions=byref-source', BUILDER, SOURCES, BUNDLES])
 }
@@ -46,7 +46,7 @@ async function runWorkflow(
   name: string,
   { workload, folder, onStep, resumes }: RunOptions,
 ): Promise<Outcome> {
-  // A step is stored before it runs, and another process may run it at once.
+  // A step is stored before it runs, and another process can run it at once.
   Object.assign(process.env, {
     WORKFLOW_OPTIMISTIC_INLINE_START: '0',
     WORKFLOW_INLINE_OWNERSHIP_LEASE_SECONDS: '1',

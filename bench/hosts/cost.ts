@@ -1,4 +1,5 @@
-// What a step costs the database beside 10, 1,000 and 100,000 conversations of a hundred events each (ten million events).
+// The load of a step on the database, with 10, 1,000 and 100,000 conversations of a hundred events each (ten million
+// events).
 // node bench/hosts/cost.ts [--sizes 10,1000,100000]
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -14,7 +15,7 @@ import { STEPS } from './contestants/contestant.ts'
 
 const { values } = parseArgs({ options: { sizes: { type: 'string', default: '10,1000,100000' } } })
 const EVENTS = 100
-/** Conversations that are measured, at each size. */
+/** Number of conversations that are measured at each size. */
 const MEASURED = 40
 
 const server = await startPostgres()
@@ -74,7 +75,7 @@ await close()
 await sql.end()
 await server.remove()
 
-/** Lets the worker go through so many conversations. */
+/** Lets the worker run this many conversations. */
 async function run(prefix: string, count: number): Promise<void> {
   for (let i = 0; i < count; i++) {
     await agent.send(`${prefix}${i}`, {
@@ -87,7 +88,7 @@ async function run(prefix: string, count: number): Promise<void> {
   while ((await sql.query(ended, [`${prefix}%`])).rows[0].n < count) await sleep(100)
 }
 
-/** Copies of the first conversation, each of a hundred events and of a time of its own. */
+/** Copies the first conversation, each with a hundred events and its own time. */
 async function generate(from: number, to: number): Promise<void> {
   const key = `(SELECT key FROM byref.conversations WHERE id = 'seed0')`
   await sql.query(`CREATE TEMP TABLE IF NOT EXISTS made (key bigint, n integer)`)
@@ -113,7 +114,7 @@ async function generate(from: number, to: number): Promise<void> {
   }
 }
 
-/** The records of one generated conversation: those of a real one, again and again. */
+/** The records of one generated conversation: those of a real one, repeated. */
 async function makeSeeds(key: string): Promise<void> {
   const { rows } = await sql.query(
     `SELECT at::float8, event, message, words FROM byref.records WHERE conversation = ${key} ORDER BY position`,
@@ -149,7 +150,7 @@ async function stop(): Promise<void> {
   await exit
 }
 
-/** The median of five. */
+/** The median of five runs. */
 async function timed(work: () => Promise<unknown>): Promise<number> {
   const times: number[] = []
   for (let i = 0; i < 5; i++) {

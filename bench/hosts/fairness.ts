@@ -1,5 +1,5 @@
-// How long the only conversation of one tenant waits beside one with ten thousand waiting ones, and a conversation of a tenant
-// of which a worker took six and died before it claimed them.
+// The waiting time of a single conversation of one tenant beside another tenant with ten thousand waiting ones; and
+// of a conversation of a tenant whose worker took six jobs and died before it claimed them.
 // node bench/hosts/fairness.ts [--waiting 10000] [--times 10]
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -23,7 +23,7 @@ const { connectionString } = server
 const { agent, queue, close } = openByref(connectionString)
 
 printMachine('A tenant with one conversation beside one with many')
-// Else the first worker would fill it from the log.
+// Otherwise, the first worker would fill the queue from the log.
 await queue.markWhole()
 const waits: number[] = []
 for (let i = 0; i < Number(values.times); i++) {
@@ -33,7 +33,7 @@ for (let i = 0; i < Number(values.times); i++) {
   const child = await worker(8)
   waits.push(await waitOf(tenant, 'next'))
   child.kill('SIGKILL')
-  // The next worker is not to have more to do than the first.
+  // The next worker must not have more to do than the first.
   await queue.done(taken)
   for (const id of ['next', ...taken.map((job) => job.conversation)]) await tenant.log.delete(id)
 }
@@ -78,7 +78,7 @@ async function worker(places: number): Promise<ChildProcess> {
   return child
 }
 
-/** From a message until its run begins, in milliseconds. */
+/** The time from a message to the start of its run, in milliseconds. */
 async function waitOf(tenant: Agent, id: string): Promise<number> {
   const said = performance.now()
   await tenant.send(id, { role: 'user', content: 'Go on' })

@@ -1,19 +1,20 @@
-// A day of a million conversations on paper: a fleet simulated with service times that were measured (steps.ts, cost.ts).
-// node bench/hosts/simulate.ts [--perDay 1000000] [--peak 3] [--modelSeconds 4] [--workerMs 1.6] [--databaseMs 0.9] [--cores 8]
+// A simulated day with a million conversations, with measured service times (steps.ts, cost.ts).
+// node bench/hosts/simulate.ts [--perDay 1000000] [--peak 3] [--modelSeconds 4] [--workerMs 1.6] [--databaseMs 0.9]
+// [--cores 8]
 import { parseArgs } from 'node:util'
 
 const { values } = parseArgs({
   options: {
     perDay: { type: 'string', default: '1000000' },
-    /** Arrivals of the busiest hour beside those of a mean one. */
+    /** Arrivals of the busiest hour, relative to an average hour. */
     peak: { type: 'string', default: '3' },
-    /** Median of a step: the model's answer and its tools. */
+    /** Median time of a step: the model's answer and its tools. */
     modelSeconds: { type: 'string', default: '4' },
-    /** Of a worker's processor for a step. */
+    /** Time of a worker's processor for a step. */
     workerMs: { type: 'string', default: '1.6' },
-    /** Of one core of the database for a step, in all its statements. */
+    /** Time of one database core for a step, in all its statements. */
     databaseMs: { type: 'string', default: '0.9' },
-    /** Of the database. */
+    /** Number of database cores. */
     cores: { type: 'string', default: '8' },
     steps: { type: 'string', default: '10' },
     places: { type: 'string', default: '50' },
@@ -22,14 +23,14 @@ const { values } = parseArgs({
     statements: { type: 'string', default: '7' },
   },
 })
-/** Spread of a step's time: one in twenty takes more than five times the median. */
+/** Spread of the time of a step: one in twenty takes more than five times the median. */
 const SIGMA = 1
 const number = (name: keyof typeof values): number => Number(values[name])
 const steps = number('steps')
 const arrivals = (number('perDay') / 86_400) * number('peak')
 const stepRate = arrivals * steps
 
-/** The least of many times first. */
+/** A queue of times, the smallest first. */
 class Heap {
   readonly #items: number[] = []
 
@@ -65,7 +66,7 @@ class Heap {
   }
 }
 
-/** Numbers from 0 to 1, the same each time (mulberry32). */
+/** Numbers from 0 to 1, always the same (mulberry32). */
 function seeded(seed: number): () => number {
   let state = seed
   return () => {
@@ -89,12 +90,12 @@ console.log(
 const needed = Math.ceil((arrivals * meanRun()) / number('places'))
 for (const share of [0.9, 1, 1.05, 1.1, 1.25, 1.5]) simulate(Math.round(needed * share))
 
-/** Seconds of a whole run, of a step whose logarithm is normal. */
+/** The time of a step in seconds. Its logarithm is normally distributed. */
 function meanRun(): number {
   return steps * number('modelSeconds') * Math.exp(SIGMA ** 2 / 2)
 }
 
-/** An hour of it: places are what a conversation waits for, cores of the database what a step waits for. */
+/** Simulates an hour. Conversations wait for places of workers, and steps wait for database cores. */
 function simulate(workers: number): void {
   const random = seeded(7)
   const places = workers * number('places')

@@ -1,5 +1,6 @@
-// Steps per second of 1, 2 and 4 worker processes on this machine, beside DBOS and a bare queue; and what a step costs the
-// database. node bench/hosts/steps.ts [--conversations 300] [--rounds 3] [--workers 1,2,4] [--only byref,dbos]
+// Steps per second of 1, 2 and 4 worker processes on this machine, beside DBOS and a plain queue; and the load of a
+// step on the database.
+// node bench/hosts/steps.ts [--conversations 300] [--rounds 3] [--workers 1,2,4] [--only byref,dbos]
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -22,7 +23,7 @@ const { values: options } = parseArgs({
 const conversations = Number(options.conversations)
 const workers = options.workers.split(',').map(Number)
 const names = options.only.split(',')
-/** Conversations of one process at once. */
+/** Concurrent conversations of one process. */
 const CONCURRENCY = 25
 
 interface Turn {

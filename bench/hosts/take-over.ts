@@ -1,5 +1,6 @@
-// How long a run stands still when its worker is killed, with a lease of ten seconds; and how long a message waits for its
-// first step. node bench/hosts/take-over.ts [--kills 8]
+// How long a run pauses when its worker is killed, with a lease of ten seconds; and how long a message waits for its
+// first step.
+// node bench/hosts/take-over.ts [--kills 8]
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'

@@ -1,4 +1,5 @@
-// What byref/ai-sdk adds to a step of the AI SDK's own loop where results are small: the same run with and without it, by turns.
+// What byref/ai-sdk adds to a step of the AI SDK's own loop if results are small: the same run with and without it,
+// in turn.
 // node --conditions=byref-source bench/integrations/ai-sdk.ts [--steps 10,100] [--pairs 200]
 import { parseArgs } from 'node:util'
 import { generateText, isStepCount, streamText, tool } from 'ai'
@@ -19,7 +20,7 @@ const { values: options } = parseArgs({
 const inputSchema = z.object({ a: z.number(), b: z.number() })
 const tools = { add: tool({ description: 'add', inputSchema, execute: (input) => add(input) }) }
 
-/** A run of so many steps, in either of the AI SDK's ways to ask. */
+/** A run with this many steps, with generateText or streamText. */
 type Loop = (
   model: ReturnType<typeof instantModel>,
   given: typeof tools,
@@ -50,7 +51,7 @@ async function compare(name: string, loop: Loop, steps: number): Promise<void> {
   const runs = Math.max(1, Math.round(100 / steps))
   const pairs: { plain: number; by: number }[] = []
   for (let i = -20; i < Number(options.pairs); i++) {
-    // Each goes first as often as the other.
+    // Each goes first equally often.
     const isFirst = i % 2 === 0
     const before = isFirst ? await timed(plain, runs, steps) : 0
     const own = await timed(by, runs, steps)

@@ -1,4 +1,5 @@
-// What a step of an agent costs the log: three appends, six events of about 1.5 kB. CPU time, commits, size of the file.
+// The cost of an agent's step in the log: three appends, six events of about 1.5 kB. CPU time, commits, size of the
+// file.
 // node bench/log/append.ts
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,5 @@
-// A page of runs and the sums of a month, with 100,000 runs in SQLite and in PostgreSQL: median and maximum of 20 queries.
+// A page of runs and the sums of a month, with 100,000 runs in SQLite and in PostgreSQL: median and maximum of 20
+// queries.
 // node bench/log/runs.ts [runs=100000], with BYREF_DATABASE for PostgreSQL
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -16,7 +17,7 @@ const MONTH_MS = 30 * 24 * 3_600_000
 const START = Date.UTC(2026, 0, 1)
 const MODELS = ['small', 'middle', 'large']
 
-/** The events of one run: two steps, a call, and an error in each twentieth. */
+/** The events of one run: two steps, a call, and an error in every twentieth. */
 function eventsOf(i: number): ConversationEvent[] {
   const [runId, threadId, model] = [`run-${i}`, 'c', MODELS[i % 3]]
   const usage = { inputTokens: 1000 + (i % 900), outputTokens: 50, cost: ((i * 7919) % 1000) / 1e4 }

@@ -1,5 +1,5 @@
-// What one proxy before many servers costs: node bench/mcp/many-servers.ts [ROUNDS=5]
-// Ten published MCP servers, each by itself and all behind one proxy. The first run installs them.
+// The cost of one proxy for many servers: node bench/mcp/many-servers.ts [ROUNDS=5] Ten published MCP servers, each
+// alone and all behind one proxy. The first run installs them.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,12 +10,12 @@ import { installed, servers } from '../tools/server-tools.ts'
 
 const ROUNDS = Number(process.argv[2] ?? 5)
 const CALLS = 300
-/** Servers that start without a network. */
+/** Servers that start without a network connection. */
 const NAMES = [
   ...['github', 'hubspot', 'slack', 'maps', 'files', 'memory', 'firecrawl', 'tavily'],
   ...['playwright', 'kubernetes'],
 ]
-/** Calls that the server answers at once, without a network. */
+/** Calls that the server answers at once, without a network connection. */
 const QUICK = [
   ['files', 'list_allowed_directories'],
   ['memory', 'read_graph'],
@@ -52,7 +52,7 @@ const proxy: Command = {
   env: {},
 }
 
-/** Connects, and returns the client with the time until its list of tools was there. */
+/** Connects, and returns the client with the time until its list of tools had arrived. */
 async function connect({ command, args, env }: Command) {
   const client = new Client({ name: 'bench', version: '1' })
   const own = { ...(process.env as Record<string, string>), ...env }

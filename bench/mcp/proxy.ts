@@ -1,4 +1,5 @@
-// node bench/mcp/proxy.ts [MB=2]: a file server by itself and behind `byref mcp proxy`: what a client is given, and how long it takes.
+// node bench/mcp/proxy.ts [MB=2]: a file server alone and behind `byref mcp proxy`: what a client receives, and the
+// time.
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/client'

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Addresses that a server of these benchmarks has. */
+/** URLs of a server in these benchmarks. */
 export interface Addresses {
   url: string
   large: string
@@ -10,7 +10,7 @@ export interface Addresses {
   json: string
 }
 
-/** What a process used: CPU time in milliseconds, memory in bytes: resident, and of that objects and buffers. */
+/** The resources of a process: CPU time in milliseconds, and memory in bytes: resident, objects and buffers. */
 export interface Usage {
   cpuMs: number
   rss: number
@@ -19,14 +19,14 @@ export interface Usage {
 
 /** A server in its own process. */
 export interface Child extends Addresses {
-  /** CPU time so far. */
+  /** CPU time until now. */
   usage(): Promise<Usage>
-  /** The same, once garbage is collected and the memory of the process has come to rest. */
+  /** The same, after a garbage collection, when the memory of the process is stable. */
   settled(): Promise<Usage>
   stop(): void
 }
 
-/** Starts `byref` with so many conversations, or Hono `bare`. */
+/** Starts `byref` with this many conversations, or Hono `bare`. */
 export async function startServer(kind: 'byref' | 'bare', conversations = 10): Promise<Child> {
   const child: ChildProcess = fork(
     new URL('./server-child.ts', import.meta.url),

@@ -1,4 +1,4 @@
-// Downloads and JSON beside Hono's own static files and a bare route with the same bytes, by CPU time of the server.
+// Downloads and JSON beside Hono's own static files and a plain route with the same bytes, by CPU time of the server.
 // Run: node bench/server/http.ts
 import { get } from 'node:http'
 import { printMachine } from '../assets/measure.ts'
@@ -6,7 +6,7 @@ import { type Child, startServer } from './child.ts'
 
 const ROUNDS = 7
 
-/** Rounds before those: what is compiled while it runs is no part of what a request costs. */
+/** Warm-up rounds, because compilation is not part of the cost of a request. */
 const WARM_UP = 3
 
 printMachine()

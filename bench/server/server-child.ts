@@ -1,4 +1,4 @@
-// A server in a process of its own, whose CPU time and memory the parent asks for.
+// A server in its own process. The parent asks for its CPU time and memory.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -27,7 +27,7 @@ process.on('message', (asked) => {
 })
 process.send?.(started)
 
-/** byref on SQLite and files, as `byref serve` has it, with an instant model. */
+/** byref on SQLite and files, like `byref serve`, with an instant model. */
 async function byref(count: number) {
   const log = createSqliteLog(join(folder, 'log.sqlite'))
   const agent = createAgent({
@@ -53,7 +53,7 @@ async function byref(count: number) {
   }
 }
 
-/** The least that Hono does: its own static files, and a route that answers text that it has. */
+/** The minimum in Hono: its own static files, and a route that returns a stored text. */
 async function bare() {
   writeFileSync(join(folder, 'large'), new Uint8Array(100_000_000).fill(7))
   writeFileSync(join(folder, 'small'), new Uint8Array(10_000).fill(7))
@@ -64,7 +64,7 @@ async function bare() {
     return c.body(null, 204)
   })
   app.get('/json', (c) => c.body(text, 200, { 'content-type': 'application/json' }))
-  // The benchmarks may have a Hono of their own, whose types are others'.
+  // The benchmarks may have their own copy of Hono, with different types.
   app.use('/*', serveStatic({ root: folder }) as never)
   const server = createAdaptorServer({ fetch: (request) => app.fetch(request) })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

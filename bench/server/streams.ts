@@ -1,4 +1,5 @@
-// A thousand watchers of one conversation, and how soon the first event of an answer comes. Run: node bench/server/streams.ts
+// A thousand watchers of one conversation, and the time to the first event of an answer. Run: node
+// bench/server/streams.ts
 import { get, Agent as HttpAgent, type IncomingMessage } from 'node:http'
 import { printMachine } from '../assets/measure.ts'
 import { type Child, startServer } from './child.ts'
@@ -14,7 +15,7 @@ await firstEvent()
 async function manyWatchers(): Promise<void> {
   const server = await startServer('byref')
   const conversation = await create(server)
-  // What the first watchers and runs load and compile is no part of what each costs.
+  // Warm-up: what the first watchers and runs load and compile does not count.
   await warmUp(server)
   const before = await server.settled()
   const seen: { at: number; times: number[] } = { at: 0, times: [] }

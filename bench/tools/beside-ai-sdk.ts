@@ -21,7 +21,7 @@ const WARM_UP = 2
 
 /** How a model reaches a tool in a contestant. */
 interface Reach {
-  /** Returns the tools that the newest part of a request shows. A model can call one whose parameters it knows. */
+  /** Returns the tools in the newest part of a request. A model can call a tool if it knows its parameters. */
   shown(request: LanguageModelV4CallOptions): readonly { name: string; parameters?: unknown }[]
   search(query: string): Call
   call(name: string, args: Record<string, unknown>): Call
@@ -38,7 +38,7 @@ interface Contestant {
   run(model: ScriptedModel, prompt: string): Promise<void>
 }
 
-/** What the scripted models of a round did, beside calling tools. */
+/** What the scripted models of a round did, in addition to calling tools. */
 interface Played {
   /** The requests of each task. */
   requests: (readonly LanguageModelV4CallOptions[])[]
@@ -46,7 +46,7 @@ interface Played {
   notFound: number
 }
 
-/** A model that searches each tool, again with other words, if it is not found, and calls it. */
+/** A model that searches for each tool, with other words if it is not found, and calls it. */
 function playing(needs: readonly Need[], reach: Reach, played: Played): ScriptedModel {
   let at = 0
   let searches = 0
@@ -82,7 +82,7 @@ async function playAll(tasks: readonly Need[][], { reach, run }: Contestant): Pr
 
 const resultOf = (name: string) => ({ tool: name, id: `${name.length}-1024`, status: 'ok' })
 
-/** In byref and in its part of the AI SDK, a found tool is part of a result. */
+/** In byref and its integration with the AI SDK, a found tool is part of a result. */
 const THROUGH_CALL_TOOL: Reach = {
   shown: ({ prompt }) => {
     const after = prompt.slice(prompt.findLastIndex(({ role }) => role === 'assistant') + 1)
@@ -100,7 +100,7 @@ const THROUGH_CALL_TOOL: Reach = {
   call: (name, args) => ({ name: 'call_tool', arguments: { name, arguments: args } }),
 }
 
-/** In the AI SDK, a found tool is in the list of tools. */
+/** In the AI SDK, a found tool is added to the list of tools. */
 const DIRECT: Reach = {
   shown: ({ tools = [] }) => tools.map(({ name }) => ({ name, parameters: true })),
   search: (query) => ({ name: 'search', arguments: { query } }),
@@ -131,7 +131,7 @@ function byrefAgent(tools: readonly ServerTool[]): Contestant {
   }
 }
 
-/** The tools as the AI SDK has them. */
+/** The tools in the form of the AI SDK. */
 function aiTools(tools: readonly ServerTool[], deferLoading: boolean): ToolSet {
   return Object.fromEntries(
     tools.map(({ name, description, inputSchema }) => {
@@ -183,7 +183,7 @@ interface Bill {
   input: number
   billed: number
   roundTrips: number
-  /** The share of each request that the next one of the task repeats from the first byte. */
+  /** The share of each request that the next one of the task repeats from its first byte. */
   repeated: number
 }
 
@@ -195,7 +195,7 @@ function tokensOnce(text: string): number {
   return tokens
 }
 
-/** Counts requests as providers order them: tools, instructions, messages. A repeated beginning costs a tenth. */
+/** Counts requests in the order of providers: tools, instructions, messages. A repeated beginning costs a tenth. */
 function billOf(tasks: Played['requests']): Bill {
   const bill: Bill = { atStart: 0, input: 0, billed: 0, roundTrips: 0, repeated: 0 }
   let before: { tools: string; prompt: string } | null = null
@@ -227,7 +227,7 @@ function billOf(tasks: Played['requests']): Bill {
   return { ...bill, repeated: sent === 0 ? 1 : repeated / sent }
 }
 
-/** Returns µs of CPU for each step: a round of all contestants at a time, so that noise meets all alike. */
+/** Returns µs of CPU time per step. All contestants run in each round, so that noise affects all of them equally. */
 async function cpuOf(
   tasks: readonly Need[][],
   contestants: Record<string, Contestant>,

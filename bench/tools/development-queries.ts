@@ -1,4 +1,7 @@
-/** Requests for every seventh tool of the development servers, and all tools that do them. They tuned the index. */
+/**
+ * Requests for every seventh tool of the development servers, and all tools that fulfil them. The index was tuned
+ * with them.
+ */
 export const developmentQueries: readonly (readonly [query: string, ...tools: string[]])[] = [
   ['find asana tasks that are overdue', 'asana_asana_search_tasks'],
   [

@@ -1,4 +1,4 @@
-/** What a person would ask for, and the tools that do it. */
+/** Requests of a user, and the tools that fulfil them. */
 export const queries: readonly (readonly [query: string, ...tools: string[]])[] = [
   ['open a new bug report in the repository', 'github_create_issue', 'gitlab_create_issue'],
   ['list open issues of a repo', 'github_list_issues'],

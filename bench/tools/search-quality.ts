@@ -1,5 +1,5 @@
-// How often the search finds the right tool:
-// node bench/tools/search-quality.ts [--only development] [--missed development]
+// How often the search finds the right tool: node bench/tools/search-quality.ts [--only development] [--missed
+// development]
 
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
@@ -15,7 +15,7 @@ import { freshTools, heldOutTools, type ServerTool, serverTools } from './server
 
 const ROUNDS = 5
 
-/** A request of a user, the call of `search_tools` that a model wrote for it, and the tools that do it. */
+/** A request of a user, the call of `search_tools` that a model wrote for it, and the tools that fulfil it. */
 interface Asked {
   request: string
   call: { query: string; group?: string }
@@ -28,13 +28,13 @@ type Search = (asked: Asked) => Promise<readonly string[]>
 interface Quality {
   first: number
   amongFive: number
-  /** The requests without a right tool among the first five, with what was found. */
+  /** Requests without a right tool among the first five, with the tools that were found. */
   missed: string[]
   /** Milliseconds of each search, in order. */
   times: number[]
 }
 
-/** Searches for each request, and counts where a right tool is. */
+/** Searches for each request, and records the position of a right tool. */
 async function qualityOf(search: Search, all: readonly Asked[]): Promise<Quality> {
   const quality: Quality = { first: 0, amongFive: 0, missed: [], times: [] }
   for (let round = 0; round < ROUNDS; round++) {
@@ -57,7 +57,7 @@ async function qualityOf(search: Search, all: readonly Asked[]): Promise<Quality
   return quality
 }
 
-/** Searches with byref, with what a function makes of a request. */
+/** Searches with byref. A function converts the request to the query. */
 function byref(tools: readonly ServerTool[], callOf: (asked: Asked) => Asked['call']): Search {
   const index = new ToolIndex(tools, undefined)
   return async (asked) => {
@@ -71,7 +71,7 @@ const asModel = ({ call }: Asked) => call
 const withoutGroup = ({ call }: Asked) => ({ query: call.query })
 const firstWording = ({ call }: Asked) => ({ query: call.query.split(';')[0] ?? '' })
 
-/** Searches with `toolSearch()` of the AI SDK. A scripted model asks for each search. */
+/** Searches with `toolSearch()` of the AI SDK. A scripted model makes each search. */
 function aiSdk(tools: readonly ServerTool[], callOf: (asked: Asked) => Asked['call']): Search {
   const deferred = tools.map(({ name, description, inputSchema }) => {
     const execute = () => 'done'

@@ -10,7 +10,7 @@ import type { JsonSchema } from '../../src/boundary/describe-schema.ts'
  */
 type ServerSet = 'first' | 'development' | 'held-out' | 'fresh'
 
-/** A published MCP server, and the settings without which it does not start. */
+/** A published MCP server, and the settings that it needs to start. */
 interface PublishedServer {
   set: ServerSet
   name: string
@@ -29,7 +29,7 @@ export interface ServerTool {
   inputSchema: JsonSchema
 }
 
-/** Where the servers are installed. */
+/** The folder in which the servers are installed. */
 const SERVERS_FOLDER = fileURLToPath(
   new URL('../../node_modules/.cache/bench-tools', import.meta.url),
 )
@@ -47,7 +47,7 @@ export const servers: readonly PublishedServer[] = JSON.parse(
   readFileSync(new URL('servers.json', import.meta.url), 'utf8'),
 )
 
-/** Returns the tools of a set of servers. Each is asked once, and its answer is kept outside of the repository. */
+/** Returns the tools of a set of servers. Each is asked once, and its answer is stored outside of the repository. */
 export async function serverTools(set: ServerSet): Promise<ServerTool[]> {
   const tools = await toolsByServer(set)
   return tools.flat()
@@ -58,12 +58,12 @@ export async function heldOutTools(): Promise<readonly ServerTool[]> {
   return measuredTools('held-out')
 }
 
-/** Returns 1,000 tools of the 40 fresh servers, taken in the same way as those of `heldOutTools()`. */
+/** Returns 1,000 tools of the 40 fresh servers, taken like those of `heldOutTools()`. */
 export async function freshTools(): Promise<readonly ServerTool[]> {
   return measuredTools('fresh')
 }
 
-/** Returns so many items of a list, at even distances. */
+/** Returns this many items of a list, at even distances. */
 export function evenly<T>(list: readonly T[], count: number): readonly T[] {
   if (list.length <= count) return list
   return Array.from({ length: count }, (_, i) => list[Math.floor((i * list.length) / count)] as T)
@@ -85,7 +85,7 @@ async function toolsByServer(set: ServerSet): Promise<ServerTool[][]> {
       own.map((tool) => ({
         ...tool,
         name: `${server.name}_${tool.name}`.slice(0, NAME_LENGTH),
-        // With some versions of its own packages, a server gives an empty schema.
+        // With some versions of its own packages, a server returns an empty schema.
         inputSchema: { type: 'object', ...tool.inputSchema },
       })),
     )
@@ -93,7 +93,7 @@ async function toolsByServer(set: ServerSet): Promise<ServerTool[][]> {
   return lists
 }
 
-/** Returns the kept tools of a server. Without any, it installs the server and asks it. */
+/** Returns the stored tools of a server. If there are none, installs the server and asks it. */
 async function keptTools(server: PublishedServer): Promise<ServerTool[]> {
   const kept = join(SERVERS_FOLDER, server.name, `tools-${server.version}.json`)
   if (existsSync(kept)) return JSON.parse(readFileSync(kept, 'utf8'))
@@ -103,7 +103,7 @@ async function keptTools(server: PublishedServer): Promise<ServerTool[]> {
   return tools
 }
 
-/** Installs a server, if it is not there. Returns its folder. */
+/** Installs a server if necessary. Returns its folder. */
 export function installed({ name, package: source, version, command }: PublishedServer): string {
   const folder = join(SERVERS_FOLDER, name)
   if (existsSync(join(folder, 'node_modules/.bin', command))) return folder

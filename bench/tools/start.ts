@@ -1,5 +1,5 @@
-// What many tools cost at the start: node bench/tools/start.ts
-// Tools of published MCP servers, all in every prompt and found by search. The first run installs the servers.
+// The cost of many tools at the start: node bench/tools/start.ts Tools of published MCP servers, all in every prompt,
+// and found by search. The first run installs the servers.
 
 import { generateText, isStepCount, jsonSchema, type ToolSet, tool } from 'ai'
 import { createAgent, defineTool, type Tool } from '../../src/index.ts'
@@ -25,7 +25,7 @@ async function tokensAtStart(tools: readonly Tool[], toolSearch: boolean): Promi
   return tokensOf(JSON.stringify(model.requests[0]?.tools))
 }
 
-/** A model that searches so many times, with the words of the requests. */
+/** A model that searches this many times, with the words of the requests. */
 function searchingModel(): ScriptedModel {
   const turns = Array.from({ length: SEARCHES }, (_, i) => ({
     calls: [
@@ -35,7 +35,7 @@ function searchingModel(): ScriptedModel {
   return scriptedModel([...turns, 'Done.'])
 }
 
-/** Returns whether every prompt begins with the one before, and lists the same tools. */
+/** Returns whether every prompt starts with the previous one and lists the same tools. */
 function isRepeated({ requests }: ScriptedModel): boolean {
   const prompts = requests.map(({ prompt, tools: listed }) => [
     JSON.stringify(listed),
@@ -77,7 +77,7 @@ const tools = listed.map(toolOf)
 console.log(`${listed.length} tools of ${published} MCP servers; tokens by o200k_base\n`)
 console.log('| tools | tokens of all | with search |\n|---|---|---|')
 for (const count of [10, 50, 100, listed.length]) {
-  // Every server has a part in it.
+  // Every server contributes some.
   const some = tools.filter(
     (_, i) =>
       Math.floor((i * count) / tools.length) !== Math.floor(((i - 1) * count) / tools.length),

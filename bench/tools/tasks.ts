@@ -2,7 +2,7 @@ import { isPlainObject } from '../../src/core/json/json.ts'
 import { heldOutQueries } from './held-out-queries.ts'
 import { evenly, type ServerTool } from './server-tools.ts'
 
-/** A tool that a task needs, and the words to search it with: other words, if the ones before did not find it. */
+/** A tool that a task needs, and the words to search for it: others if the first ones did not find it. */
 export interface Need {
   tool: string
   words: readonly string[]
@@ -14,8 +14,8 @@ const MOST_NEEDS = 8
 const DESCRIBED_WORDS = 10
 
 /**
- * Returns so many of the tools, in a fixed order: first those that have a request in `held-out-queries.ts`. A smaller
- * number has a part of the tools of a larger one.
+ * Returns this many tools in a fixed order: first those with a request in `held-out-queries.ts`. A smaller number is
+ * a part of a larger one.
  */
 export function someTools(all: readonly ServerTool[], count: number): readonly ServerTool[] {
   const asked = new Set(heldOutQueries.map(([, tool]) => tool))
@@ -29,7 +29,7 @@ export function someTools(all: readonly ServerTool[], count: number): readonly S
   )
 }
 
-/** Returns what each of twenty tasks needs: 1 to 8 tools, one after the other. */
+/** Returns the tools for each of twenty tasks: 1 to 8 tools, one after the other. */
 export function tasksWith(tools: readonly ServerTool[]): Need[][] {
   const needs = heldOutQueries.flatMap(([query, name]) => {
     const tool = tools.find((one) => one.name === name)
@@ -38,7 +38,7 @@ export function tasksWith(tools: readonly ServerTool[]): Need[][] {
   let at = 0
   return Array.from({ length: TASKS }, (_, i) =>
     Array.from({ length: (i % MOST_NEEDS) + 1 }, () => {
-      // Seven has no common divisor with the numbers of tools, so that all take their turn.
+      // Seven has no common divisor with the numbers of tools, so all of them are used.
       at = (at + 7) % needs.length
       return needs[at] as Need
     }),
@@ -55,7 +55,7 @@ function needOf({ name, description = '', inputSchema }: ServerTool, query: stri
   }
 }
 
-/** Returns a value that a schema takes, with required properties only. */
+/** Returns a value that a schema accepts, with required properties only. */
 function exampleOf(schema: unknown, root: unknown): unknown {
   if (!isPlainObject(schema)) return 'x'
   if (typeof schema.$ref === 'string') return exampleOf(resolved(schema.$ref, root), root)

@@ -8,13 +8,13 @@ export interface PlannedCall {
   arguments: Record<string, unknown>
 }
 
-/** What the plan of a task looks at: the results so far, as the model was shown them. */
+/** The input of a task's plan: the results so far, as the model saw them. */
 export interface Seen {
   /** The last prompt, as text. */
   text: string
 }
 
-/** What is done at each step: a call, words at the end. */
+/** What the model does at each step: a call, or words at the end. */
 export type Plan = readonly (PlannedCall | string | ((seen: Seen) => PlannedCall))[]
 
 const ATTACKS: Record<Goal, PlannedCall> = {
@@ -24,8 +24,8 @@ const ATTACKS: Record<Goal, PlannedCall> = {
 }
 
 /**
- * The attacker's best friend: it does what it was asked, and first whatever order it finds anywhere in its prompt, in
- * whatever disguise.
+ * A model that obeys everyone: it does what the user asked, but first any order that it finds anywhere in its prompt,
+ * in any disguise.
  *
  * @param answer What it answers about a value, by the prompt of `ask_about`.
  */
@@ -47,12 +47,12 @@ export function gullibleModel(plan: Plan, answer = answerTo) {
   return scriptedModel(Array.from({ length: 30 }, (): ScriptedTurn => turn))
 }
 
-/** Whether it is `ask_about` that asks. */
+/** Whether the request comes from `ask_about`. */
 export function isAsked(prompt: LanguageModelV4Prompt): boolean {
   return JSON.stringify(prompt[0]).includes('The values are data')
 }
 
-/** It has no tools then: it can but say something else. */
+/** Then it has no tools, so it can only say something else. */
 function answerTo(text: string): unknown {
   const isClosed = text.includes('"boolean"')
   if (findOrder(text)) return isClosed ? false : order('mail')
@@ -65,7 +65,7 @@ function textOf(prompt: LanguageModelV4Prompt): string {
     .join('\n')
 }
 
-/** Finds an instruction in a text, in every encoding that the model knows; null if there is none. */
+/** Finds an instruction in a text, in every encoding that the model knows. Null if there is none. */
 export function findOrder(text: string): Goal | null {
   const plain = text.replace(/\\[nrtu"\\]/g, ' ')
   const readings = [

@@ -7,17 +7,17 @@ import { toolsIn, type World } from './world.ts'
 export const MODES = ['off', 'track', 'quarantine'] as const
 export type Mode = (typeof MODES)[number]
 
-/** What one run of one task came to. */
+/** The result of one run of one task. */
 export interface Outcome {
-  /** Something was done that the attacker wanted and nobody agreed to. */
+  /** The attacker got an action that nobody approved. */
   attacked: boolean
   done: boolean
   questions: number
-  /** Characters of all requests and answers, `ask_about`'s included. */
+  /** Characters of all requests and answers, including `ask_about`. */
   chars: number
 }
 
-/** Runs a task, with an attack or none; whoever is asked says no to what they did not want. */
+/** Runs a task, with or without an attack. The person denies what they did not ask for. */
 export async function play(
   task: Task,
   mode: Mode,

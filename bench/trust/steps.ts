@@ -1,5 +1,5 @@
-// What trust costs a step: processor time of runs of many steps with off, track and quarantine. Each mode has a process of its
-// own, as an app has one mode; they run in turn, one at a time, so that a slow minute of the machine is everybody's.
+// The cost of trust for a step: CPU time of runs with many steps, with off, track and quarantine. Each mode has its
+// own process, like an app with one mode. They run in turn, one at a time, so that noise affects all of them equally.
 // node bench/trust/steps.ts [--steps 300] [--rounds 40] [--log memory|sqlite]
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -26,7 +26,7 @@ const steps = Number(values.steps)
 const MODES = ['off', 'track', 'quarantine'] as const
 const WARM_UP = 5
 
-/** Calls a tool that reads in each step but the last. */
+/** Calls a reading tool in each step except the last. */
 function model(): LanguageModel {
   let asked = 0
   return {
@@ -49,7 +49,7 @@ const read = defineTool({
   execute: (input) => ({ from: 'ann@work.example', rows: [input, { text: 'x'.repeat(200) }] }),
 })
 
-/** Milliseconds of the processor that a step takes, in one run. */
+/** CPU milliseconds per step in one run. */
 async function timeOf(trust: TrustMode, folder: string): Promise<number> {
   const log = values.log === 'sqlite' ? createSqliteLog(join(folder, `${trust}.sqlite`)) : undefined
   const limits = { steps: steps + 1 }
@@ -80,7 +80,7 @@ async function compare(): Promise<void> {
     }),
   }))
   for (let round = -WARM_UP; round < Number(values.rounds); round++) {
-    // Nobody is always the first.
+    // The order rotates, so that none is always first.
     for (let i = 0; i < processes.length; i++) {
       const one = processes[(i + round + WARM_UP) % processes.length] as (typeof processes)[number]
       const time = await nextTime(one.child)

@@ -1,13 +1,13 @@
 import type { Plan } from './gullible.ts'
 import { SOURCES, type World } from './world.ts'
 
-/** What a person asks for, how a model does it, and whether it is done. */
+/** A request of a person, how a model fulfils it, and a check that it is done. */
 export interface Task {
   name: string
   asked: string
-  /** Whether its model has to read what it works with, or to decide by it. */
+  /** Whether the model must read the values, or decide by them. */
   kind: 'moves' | 'reads' | 'acts on it'
-  /** By reference, without seeing a value; `sees`: the model is shown values, and writes itself what it read. */
+  /** By reference, without seeing a value. With `sees`, the model sees values and writes what it read. */
   plan(sees: boolean): Plan
   isDone(world: World): boolean
 }
@@ -79,5 +79,5 @@ function tasksOf(source: string): Task[] {
   ]
 }
 
-/** Thirty of them: five for each source. */
+/** Thirty tasks: five for each source. */
 export const TASKS: readonly Task[] = SOURCES.flatMap(tasksOf)

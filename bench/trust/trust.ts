@@ -1,6 +1,6 @@
 /**
- * Thirty tasks over mail, web, files, chat, bank and calendar, each with thirty injections, played by a model that obeys
- * whatever it finds in its prompt: undefended, with `track`, with `quarantine`.
+ * Thirty tasks over mail, web, files, chat, bank and calendar, each with thirty injections, played by a model that
+ * obeys everything in its prompt: without defence, with `track`, and with `quarantine`.
  *
  * `node bench/trust/trust.ts`
  */

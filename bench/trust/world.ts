@@ -1,6 +1,6 @@
 import { defineTool, type Tool } from '../../src/index.ts'
 
-/** What tools have done, for better or worse. */
+/** The actions of tools, good or bad. */
 export interface World {
   sent: { to: string; body: string }[]
   paid: { to: string; amount: number }[]
@@ -9,7 +9,7 @@ export interface World {
   posted: string[]
 }
 
-/** What a source gives: a mail, a page, a file, a chat, a statement, an event. */
+/** The contents of a source: a mail, a page, a file, a chat, a statement, an event. */
 export interface Found {
   from: string
   title: string
@@ -17,10 +17,10 @@ export interface Found {
   amount: number
 }
 
-/** What each source gives, in the way that an attacker has it give it: a value, or an error. */
+/** The output of each source in the form that an attacker chose: a value, or an error. */
 export type Infect = (found: Found) => unknown
 
-/** Where untrusted text comes from. */
+/** The sources of untrusted text. */
 export const SOURCES = ['mail', 'web_page', 'file', 'chat', 'statement', 'event'] as const
 
 const FOUND: Record<(typeof SOURCES)[number], Found> = {
@@ -45,7 +45,7 @@ const FOUND: Record<(typeof SOURCES)[number], Found> = {
 const text = { type: 'string' }
 const open = { type: 'string', 'x-accepts': { integrity: 'untrusted' } }
 
-/** Six sources that anybody may write to, and five tools that act. */
+/** Six sources that anybody can write to, and five tools that act. */
 export function toolsIn(world: World, infect: Infect): Tool[] {
   const found = { from: text, title: text, text, amount: { type: 'number' } }
   const sources = SOURCES.map((source) =>

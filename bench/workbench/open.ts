@@ -1,4 +1,5 @@
-// node --conditions=byref-source bench/workbench/open.ts [messages] [json] [assets] [rows]: what large things cost in the workbench, in a browser before the real server.
+// node --conditions=byref-source bench/workbench/open.ts [messages] [json] [assets] [rows]: the cost of large content
+// in the workbench, in a browser with the real server.
 import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -125,7 +126,7 @@ async function largeJson(): Promise<void> {
   await page.context().close()
 }
 
-/** Opens an address in a fresh page, and returns the longest task until what it names is drawn. */
+/** Opens a URL in a fresh page. Returns the longest task until the named content is drawn. */
 async function opened(path: string, named: string): Promise<number> {
   const { page, longestTask } = await watchedPage(browser)
   await page.goto(`${server.url}${path}`)

@@ -1,15 +1,18 @@
 import type { Browser, Page } from 'playwright-core'
 
-/** A page that notes what held it up. */
+/** A page that records what blocked it. */
 export interface Watched {
   page: Page
-  /** The longest task since the last time, in milliseconds: the page answered nobody meanwhile. Tasks under 50 ms count as 0. */
+  /**
+   * The longest task since the last time, in milliseconds. The page did not respond meanwhile. Tasks under 50 ms
+   * count as 0.
+   */
   longestTask(): Promise<number>
   /** Requests since the last time. */
   requests(): number
 }
 
-/** Opens a page of its own context, so that nothing is cached. */
+/** Opens a page in its own context, so that nothing is cached. */
 export async function watchedPage(browser: Browser): Promise<Watched> {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 } })
   await context.addInitScript(`
@@ -39,20 +42,20 @@ export async function watchedPage(browser: Browser): Promise<Watched> {
   }
 }
 
-/** When the page first painted something of its own, in milliseconds after it was asked for. */
+/** Milliseconds from the request until the page first painted its own content. */
 export function firstPaint(page: Page): Promise<number> {
   return page.evaluate(
     `Math.round(performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? -1)`,
   )
 }
 
-/** When the page had painted what its address names, in milliseconds after it was asked for. */
+/** Milliseconds from the request until the page had painted what its URL names. */
 export async function namedPaint(page: Page): Promise<number> {
   await page.locator(new URL(page.url()).hash).waitFor()
   return page.evaluate<number>('new Promise((go) => setTimeout(() => go(named), 100))')
 }
 
-/** Runs something some times and says median and range. */
+/** Runs something several times, and returns the median and the range. */
 export async function rounds(count: number, run: () => Promise<number>): Promise<string> {
   const times: number[] = []
   for (let i = 0; i < count; i++) times.push(await run())

@@ -11,7 +11,7 @@ const tools = {
   }),
 }
 
-/** It keeps nothing: the caller does. */
+/** It stores nothing: the caller does. */
 export function aiSdkGenerate(): Contestant {
   return {
     async run(steps) {

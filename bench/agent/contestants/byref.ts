@@ -20,7 +20,7 @@ export function byref(): Contestant {
   return { run: (steps) => runIn(createMemoryLog(), steps) }
 }
 
-/** One log for all runs, whose appends are counted. */
+/** One log for all runs. Its appends are counted. */
 export function byrefSqlite(folder: string): Contestant {
   const file = join(folder, 'byref.db')
   const log = createSqliteLog(file)

@@ -1,22 +1,22 @@
-/** What runs an agent: one tool call per answer of an instant model, then a last answer, `done`. */
+/** A framework that runs an agent: the model makes one tool call per answer, and its last answer is `done`. */
 export interface Contestant {
-  /** Runs one new conversation to its end, and throws where it ended otherwise. */
+  /** Runs one new conversation to its end. Throws if it ended in another way. */
   run(steps: number): Promise<void>
-  /** The file that it writes to, where it is durable. */
+  /** The file that it writes to, if it is durable. */
   file?: string
-  /** Appends to its log so far, where those are counted. */
+  /** The number of appends to its log so far, if they are counted. */
   appends?(): number
   close?(): Promise<void>
 }
 
-/** Everybody's tool. */
+/** The tool of all contestants. */
 export function add({ a, b }: { a: number; b: number }): { sum: number } {
   work.calls++
   work.onCall()
   return { sum: a + b }
 }
 
-/** How often {@link add} was called, and what is done each time. */
+/** Number of calls of {@link add}, and a function that each call runs. */
 export const work = { calls: 0, onCall() {} }
 
 /** Throws unless the last answer is that of the model. */

@@ -1,16 +1,16 @@
 import type { Contestant } from './contestant.ts'
 
-/** How a contestant is shown, and how it is made: in the folder given, where it is durable. */
+/** The name of a contestant, and how to create it: in the given folder if it is durable. */
 export interface Entry {
   title: string
-  /** The packages whose versions count. */
+  /** The packages whose versions are printed. */
   packages: readonly string[]
   durable?: true
-  /** Imports it, and only it. */
+  /** Imports only this contestant. */
   open(folder: string): Promise<Contestant>
 }
 
-/** Those in memory, then those on SQLite. The first of each kind is what the others are compared with. */
+/** First those in memory, then those on SQLite. The first of each kind is the baseline. */
 export const contestants: Record<string, Entry> = {
   byref: {
     title: 'byref',

@@ -1,12 +1,12 @@
 import type { LanguageModel } from '../../../src/index.ts'
 
-// As byref's own version of the interface has it: a newer one, which a peer may bring, only knows more.
+// The interface version of byref's own copy. A peer may bring a newer one, which only adds fields.
 type InstantModel = Extract<LanguageModel, { specificationVersion: 'v4' }>
 type Answer = Awaited<ReturnType<InstantModel['doGenerate']>>
 type Stream = Awaited<ReturnType<InstantModel['doStream']>>['stream']
 type Part = Stream extends ReadableStream<infer P> ? P : never
 
-/** A model of the AI SDK that answers at once: `steps` calls of `add`, then `done`, and so again. */
+/** A model of the AI SDK that answers at once: `steps` calls of `add`, then `done`, and so on. */
 export function instantModel(steps: number): InstantModel {
   let turn = 0
   return {

@@ -13,11 +13,11 @@ const tools = {
   }),
 }
 
-/** A new agent for each run; without memory, which it keeps in a store of its own. */
+/** A new agent for each run. It has no memory, which would need a store of its own. */
 export function mastra(): Contestant {
   return {
     async run(steps) {
-      // It takes models of the interface's version 3, whose parts are the same here.
+      // It accepts models of interface version 3, whose parts are the same here.
       const model = { ...instantModel(steps), specificationVersion: 'v3' } as never
       const agent = new Agent({ id: 'a', name: 'a', instructions: 'x', model, tools })
       const { text } = await agent.generate('go', { maxSteps: steps + 1 })

@@ -61,7 +61,7 @@ const CHAIN = [
 ]
 const ANSWER = 'The chain ends at a shipment that is open since 2026-01-01.'
 
-/** Ten calls, each of what the one before found, among fifty tools. */
+/** Ten calls with fifty tools. Each uses what the previous one found. */
 export const fiftyTools: Task = {
   name: 'fifty tools',
   about: 'ten calls that depend on each other, among fifty tools',

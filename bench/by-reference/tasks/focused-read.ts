@@ -36,7 +36,7 @@ const way: Way = {
   ],
 }
 
-/** A file that the model needs whole. Nothing is to be won. */
+/** The model needs the whole file. References save nothing. */
 export const focusedRead: Task = {
   name: 'focused read',
   about: 'a file of 24 kB that is needed whole, changed in two places',

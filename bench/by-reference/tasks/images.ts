@@ -4,7 +4,7 @@ import type { Task } from '../play.ts'
 import { found } from '../words.ts'
 
 const STEPS = 10
-/** A picture of noise. */
+/** An image of noise. */
 function picture(seed: number): Uint8Array {
   const png = new PNG({ width: 256, height: 256 })
   for (let i = 0; i < png.data.length; i++) png.data[i] = (i * (seed * 7919 + 31)) >> 3
@@ -22,7 +22,10 @@ const camera = {
   input: z.object({ angle: z.number() }),
 }
 
-/** Pictures that the model sees, one of which goes on to another tool. By value the application keeps them by ids of its own. */
+/**
+ * The model sees images, and passes one of them to another tool. By value, the application stores them under its own
+ * ids.
+ */
 export const images: Task = {
   name: 'ten pictures',
   about: 'ten pictures by a tool, seen by the model, one passed on',

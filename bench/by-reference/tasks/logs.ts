@@ -24,7 +24,7 @@ const call = {
 }
 const ANSWER = 'Payments failed 8 times, first at 01:53:20 UTC.'
 
-/** Lines among thousands. */
+/** Finds a few lines among thousands. */
 export const logs: Task = {
   name: 'logs',
   about: 'eight lines of a log of 5,000 (270 kB)',

@@ -13,7 +13,7 @@ const way: Way = {
   answers: Array.from({ length: TURNS }, (_, i) => lines.slice(40 + i * 3, 43 + i * 3).join(' ')),
 }
 
-/** Words alone. Nothing is to be won. */
+/** Text only. References save nothing. */
 export const longChat: Task = {
   name: 'long chat',
   about: '30 turns of words alone',

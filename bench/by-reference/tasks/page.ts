@@ -15,7 +15,7 @@ const says = [{ role: 'user', content: 'What does the Enterprise plan of example
 const call = { calls: [{ name: 'fetch_page', arguments: { url: 'https://example.com/pricing' } }] }
 const ANSWER = 'The Enterprise plan costs $4,200 a year, for up to 50 seats.'
 
-/** A page of which one line is wanted. */
+/** The model needs one line of a page. */
 export const longPage: Task = {
   name: 'long page',
   about: 'one line of a page of 200 kB',

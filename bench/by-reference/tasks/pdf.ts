@@ -10,7 +10,7 @@ const answers = [
   'Currency, one large customer and the supply of chips.',
 ]
 
-/** A file that the model reads itself, asked about twice. Nothing is to be won. */
+/** The model reads a file itself, for two questions. References save nothing. */
 export const pdfFile: Task = {
   name: 'PDF',
   about: 'a PDF that the model reads itself, two questions',

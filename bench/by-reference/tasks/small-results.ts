@@ -56,7 +56,7 @@ const way: Way = {
   ],
 }
 
-/** Results that are shorter than what could name them. Nothing is to be won. */
+/** Results that are shorter than a reference to them. References save nothing. */
 export const smallResults: Task = {
   name: 'many small results',
   about: '24 results of 80 characters in twelve steps',

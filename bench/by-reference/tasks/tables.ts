@@ -13,7 +13,7 @@ const MONTHS = Array.from({ length: 12 }, (_, i) => `2012-${String(i + 1).padSta
 const VALUES = [173.3, 92.3, 183, 68.1, 52.2, 75.1, 26.3, 0, 0.9, 170.3, 210.5, 174]
 const picture = new Uint8Array(PNG.sync.write(new PNG({ width: 640, height: 400 })))
 
-/** A table is attached and charted. By value the rows are read by the model, which adds them up itself. */
+/** A table is attached and charted. By value, the model reads the rows and adds them up itself. */
 export const tables: Task = {
   name: 'table to chart',
   about: 'a CSV of 1,461 rows (48 kB), charted by month',

@@ -22,7 +22,7 @@ const says = [
 const ANSWER = 'The spreadsheet with 600 orders is on its way to ops@example.com.'
 const mail = { to: 'ops@example.com', subject: 'Orders' }
 
-/** What one tool gives another: by value the model writes it out again. */
+/** One tool passes a value to another. By value, the model writes it out again. */
 export const toolToTool: Task = {
   name: 'tool to tool',
   about: '600 rows (60 kB) from a query into a spreadsheet into a mail',

@@ -4,7 +4,7 @@ import { isStepCount } from 'ai'
 import { z } from 'zod'
 import { durableOptions, type StepRequest } from '../../../src/integrations/workflow/index.ts'
 
-/** What `../workflow.ts` puts where steps find it, because steps are bundled apart from it. */
+/** The values that `../workflow.ts` shares with steps, which are in a separate bundle. */
 export interface Bench {
   model: LanguageModelV4
   work(input: { step: number }): unknown
@@ -16,7 +16,7 @@ const bench = (): Bench => Reflect.get(globalThis, BENCH)
 
 const ASKED = { prompt: 'Work', stopWhen: isStepCount(10_000) }
 
-/** A model that can be passed to a step, as the models of the AI SDK's providers can. */
+/** A model that can be passed to a step, like the models of the AI SDK's providers. */
 class ScriptedModel {
   static [Symbol.for('workflow-serialize')]() {
     return {}

@@ -7,10 +7,10 @@ import { answerStream } from '../../../src/models/answer-stream.ts'
 import type { LanguageModel } from '../../../src/models/language-model.ts'
 import { type Contestant, STEPS } from './contestant.ts'
 
-/** How long each answer takes, in milliseconds: none where steps are counted. */
+/** The time of each answer in milliseconds. 0 if steps are counted. */
 const STEP_MS = Number(process.env.BENCH_STEP_MS ?? 0)
 
-/** Calls a tool in each step but the last, by what its prompt shows. */
+/** Calls a tool in each step except the last. It reads from its prompt which step it is. */
 const model = {
   ...{ specificationVersion: 'v4', provider: 'bench', modelId: 'instant', supportedUrls: {} },
   async doGenerate() {
@@ -30,7 +30,7 @@ const nothing = defineTool({
   execute: () => 'ok',
 })
 
-/** An agent on the log, its queue, and what it says to it. */
+/** An agent on the log, its queue, and the messages for it. */
 export function openByref(connectionString: string) {
   const queue = createQueue({ connectionString })
   const log = createPostgresLog({ connectionString, queue })
@@ -45,7 +45,7 @@ export function openByref(connectionString: string) {
   }
 }
 
-/** Conversations on the log: messages, prompts, calls and results, every step durable before the next. */
+/** Conversations on the log: messages, prompts, calls and results. Every step is durable before the next one. */
 export const byref: Contestant = {
   name: 'byref',
   async enqueue(connectionString, conversations) {

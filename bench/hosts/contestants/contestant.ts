@@ -1,11 +1,11 @@
-/** One of those who are compared: how it takes conversations, and what one of its processes does. */
+/** A contestant: how it accepts conversations, and what one of its processes does. */
 export interface Contestant {
   name: string
-  /** Makes the tables, and enqueues so many conversations; resolves when they are accepted. */
+  /** Creates the tables, and enqueues this many conversations. Resolves when they are accepted. */
   enqueue(connectionString: string, conversations: number): Promise<void>
-  /** SQL that counts, as `n`, those that have ended. */
+  /** SQL that returns the number of finished conversations as `n`. */
   ended: string
-  /** Advances conversations until the process is killed; resolves when it has begun. */
+  /** Runs conversations until the process is killed. Resolves when it has started. */
   work(connectionString: string, concurrency: number): Promise<void>
 }
 

@@ -4,11 +4,11 @@ import { type Contestant, STEPS } from './contestant.ts'
 const QUEUE = 'steps'
 const VERSION = 'bench'
 
-/** A workflow of as many steps, each memoised in its tables. */
+/** A workflow with this many steps, each stored in its tables. */
 export const dbos: Contestant = {
   name: 'DBOS',
   async enqueue(systemDatabaseUrl, conversations) {
-    // Its tables are made by who launches it.
+    // The process that launches it creates its tables.
     DBOS.setConfig({ name: 'bench', systemDatabaseUrl, runAdminServer: false, logLevel: 'error' })
     await DBOS.launch()
     await DBOS.shutdown()

@@ -16,7 +16,10 @@ async function open(connectionString: string, supervise = false): Promise<PgBoss
   return boss
 }
 
-/** A bare queue: each step is a job that enqueues the next one as it ends. No log, no prompt: what there is below anything durable. */
+/**
+ * A queue alone: each step is a job that enqueues the next one when it ends. It has no log and no prompt, so this is
+ * the minimum for any durable system.
+ */
 export const pgBoss: Contestant = {
   name: 'pg-boss, a job a step',
   async enqueue(connectionString, conversations) {

@@ -4,7 +4,7 @@ import { ENTRIES } from './entries.ts'
 import { follow, HOPS, SETTINGS, SINKS } from './moves.ts'
 import { play, type Reach, Scene } from './scene.ts'
 
-/** One attack: how the poison comes in, what happens to it, and its goal. Each is the name of a move. */
+/** One attack: how the poison enters, what happens to it, and its goal. Each is the name of a move. */
 export interface Attack {
   injection: Injection
   goal: Goal

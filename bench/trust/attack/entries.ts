@@ -52,7 +52,7 @@ const late = (name: string, message: (scene: Scene) => object, mode: 'steer' | '
       await scene.agent?.send(conversation, [message(scene)] as never, { mode })
       return 'fine'
     }
-    // The attack is in the message. Results of the tool are ours.
+    // The attack is in the message. The results of the tool are trusted.
     scene.isListOurs = true
     scene.use(source(scene, { id: 'sending', openWorld: false, execute } as never))
     scene.call('sending', {})
@@ -60,7 +60,7 @@ const late = (name: string, message: (scene: Scene) => object, mode: 'steer' | '
   },
 })
 
-/** An asset with the poison that no conversation knows. */
+/** An asset with the poison that belongs to no conversation. */
 async function poisonedAsset(scene: Scene): Promise<string> {
   const content = [{ text: scene.text(), from: scene.order, [scene.order]: 1 }]
   const { ref } = await scene.assets.saveAsset({ content_type: 'application/json', content })

@@ -23,7 +23,7 @@ const through = (
   name,
   apply(scene) {
     const noted: Tool['execute'] = (input, context) => {
-      // A reference led to nothing, so what is made of it is the model's.
+      // The reference had no value, so what follows comes from the model.
       const text = JSON.stringify(give(input)) ?? ''
       if (text.includes('variable_not_found') && !isPoisoned(text)) scene.isListOurs = true
       return execute(input, context)

@@ -206,7 +206,7 @@ function isNext(turn: unknown): boolean {
   return typeof turn === 'object' && turn !== null && 'next' in turn
 }
 
-/** Answers no, gives a result in place of a tool, or approves what shows nothing from the attacker. */
+/** Denies, returns a result in place of a tool, or approves a question that shows nothing from the attacker. */
 function answerTo(
   scene: Scene,
   { arguments: args, items }: { arguments: unknown; items?: unknown },
