@@ -43,7 +43,7 @@ describe('barChartSvg', () => {
     expect(svg).toContain('>20,000</text>')
     const noteAt = Number(/y="([\d.]+)"[^>]*>Left out</.exec(svg)?.[1])
     const labelAt = Number(/y="([\d.]+)"[^>]*>Blue/.exec(svg)?.[1])
-    // A slanted label of 16 characters reaches 61 pixels down.
+    // A slanted label of 16 characters extends 61 pixels down.
     expect(noteAt - 12).toBeGreaterThan(labelAt + 61)
   })
 

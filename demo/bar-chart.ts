@@ -2,17 +2,17 @@ import { createRequire } from 'node:module'
 import { ByrefError } from '../src/core/errors.ts'
 import { optionalPeer } from '../src/optional-peer.ts'
 
-/** What to draw: one bar for each item, from left to right. */
+/** The data to draw: one bar for each item, from left to right. */
 export interface BarChart {
   title: string
-  /** What the value axis measures. */
+  /** The label of the value axis. */
   valueLabel: string
   bars: readonly { label: string; value: number }[]
-  /** What the picture leaves out; written below the bars. */
+  /** The omitted rows, as a note below the bars. */
   note?: string
 }
 
-/** The bars' colour: nothing else in the picture has it, so that a test can measure them. */
+/** The colour of the bars. Nothing else in the picture has it, so tests can measure the bars. */
 export const BAR_COLOR = '#4269d0'
 
 const WIDTH = 960
@@ -100,13 +100,13 @@ export function barChartSvg({ title, valueLabel, bars, note = '' }: BarChart): s
   ].join('')
 }
 
-/** The values that are written on bars of this distance; none if one of them is too wide. */
+/** Returns the values that are written on bars at this distance; none if one of them is too wide. */
 function valueLabels(values: readonly number[], slot: number): string[] {
   const labels = values.map((value) => formatNumber(Math.round(value * 100) / 100))
   return labels.every(({ length }) => length * 7 < slot) ? labels : []
 }
 
-/** Round values that cover both ends, 1, 2 or 5 times a power of ten apart (Heckbert, Graphics Gems, 1990). */
+/** Returns round values that cover both ends, 1, 2 or 5 times a power of ten apart (Heckbert, Graphics Gems, 1990). */
 export function axisTicks(min: number, max: number, count = 5): number[] {
   const span = max - min || 1
   const rough = span / count
@@ -153,7 +153,7 @@ function formatNumber(value: number): string {
   return new Intl.NumberFormat('en', options).format(value)
 }
 
-/** Text that XML can carry: the characters that it forbids become U+FFFD. */
+/** Returns text that XML can contain: forbidden characters become U+FFFD. */
 function escapeXml(value: string): string {
   return (
     value

@@ -12,9 +12,9 @@ import {
 } from './summarize.ts'
 import { whereSchema, whereText } from './where.ts'
 
-/** More bars than this cannot be told apart in the picture. */
+/** Maximum number of bars that can be distinguished in the picture. */
 const MAX_BARS = 400
-/** The groups that are drawn where there are more than that. */
+/** The number of groups that are drawn if there are more. */
 const MAX_CATEGORIES = 40
 
 /** Groups the rows of any table, measures each group and draws it. */
@@ -62,7 +62,7 @@ export const chartRows = defineTool({
         value: row[valueColumn] as number,
       })),
     })
-    // A file has a name: what the picture shows.
+    // The picture shows the name of the file.
     const chart = new File([picture as Uint8Array<ArrayBuffer>], heading)
     return {
       ...{ title: heading, measure, chart, rows: summary.rows, skipped: summary.skipped },
@@ -72,7 +72,7 @@ export const chartRows = defineTool({
   },
 })
 
-/** The measures as the words that begin a title. */
+/** The measures, as the first words of a title. */
 const NAMES: Record<Exclude<Measure, 'count'>, string> = {
   sum: 'Sum',
   mean: 'Mean',
@@ -81,7 +81,7 @@ const NAMES: Record<Exclude<Measure, 'count'>, string> = {
   min: 'Minimum',
 }
 
-/** Groups rows; dates that make too many groups are grouped by a longer interval. */
+/** Groups rows. Dates that make too many groups are grouped by a longer interval. */
 async function inFewGroups(rows: TableRows, options: SummaryOptions): Promise<Summary> {
   const summary = await summarize(rows, options)
   const type = rows.columns.find(({ name }) => name === options.groupBy)?.type
@@ -92,7 +92,7 @@ async function inFewGroups(rows: TableRows, options: SummaryOptions): Promise<Su
 
 const INTERVALS: readonly (Interval | null)[] = [null, 'day', 'month', 'year']
 
-/** The bars that fit: those with the largest values, and one for the rest where values can be added. */
+/** Returns the bars that fit: those with the largest values, and one for the rest if values can be added. */
 function fitting(
   { rows, groupColumn, valueColumn }: Summary,
   measure: Measure,
@@ -111,7 +111,7 @@ function fitting(
   return { rows: [...kept, rest], note: `${count} smaller groups are drawn as one bar` }
 }
 
-/** Says which rows and groups the picture leaves out; null if it has all of them. */
+/** Returns a note about the rows and groups that the picture omits; null if it shows all of them. */
 function leftOut({ skipped, of, reasons }: Summary, note: string | null): string | null {
   const rows =
     skipped > 0

@@ -5,7 +5,7 @@ import { measureRows } from './measure-rows.ts'
 import { rankRows } from './rank-rows.ts'
 import { sendReport } from './send-report.ts'
 
-/** The agent that `byref serve` and `byref run` start with. It charts, ranks and measures the rows of any table. */
+/** The agent of `byref serve` and `byref run` by default. It charts, ranks and measures the rows of any table. */
 export const demoAgent = {
   instructions: [
     'You answer questions about the files that people attach. Tables are assets: you see their columns and first rows, never all rows.',
@@ -20,7 +20,7 @@ export const demoAgent = {
   policies: [
     {
       checks: ({ id }) => id === sendReport.id,
-      // The tool already needs an approval. This gives it a reason, which the person sees.
+      // The tool already needs an approval. This policy adds a reason, which the person sees.
       before: ({ isResumed }) =>
         isResumed
           ? undefined

@@ -18,8 +18,8 @@ const FILLERS =
 const KNOWN = new Set([...NOUNS.keys(), ...Object.values(FACTS).flat(), ...FILLERS.split(' ')])
 
 /**
- * The answer to a question about an attached picture or text, or a picture that a tool made: its kind, its size and its
- * origin. Null if the question is not about one.
+ * Returns the answer to a question about an attached picture or text, or a picture that a tool made: its type, size
+ * and origin. Null if the question is not about one.
  */
 export function tellFile(
   question: string,

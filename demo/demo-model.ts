@@ -7,9 +7,9 @@ import {
 } from '../src/models/answer-stream.ts'
 
 /**
- * The model that answers if there is no key. It is not a language model: it follows a few rules over the prompt that it
- * is given (the metas of tables, the data blocks, the tools), and says so. Any table works; any other question gets a
- * plain word about what it can do.
+ * The model that answers if there is no key. It is not a language model: it applies a few rules to its prompt (the
+ * metas of tables, the data blocks, the tools), and says so. It works with any table. To any other question it
+ * answers what it can do.
  */
 export function demoModel(options?: Pick<AnswerStreamOptions, 'delayMs'>): LanguageModelV4 {
   const { delayMs = 12 } = checkOptions('demoModel', options, { delayMs: is.notNegative })

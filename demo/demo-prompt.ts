@@ -6,7 +6,7 @@ export interface DemoColumn {
   name: string
   /** `number`, `date`, `text` … */
   type: string
-  /** Why it stays text although it looks like numbers or dates. */
+  /** The reason if it stays text although it looks like numbers or dates. */
   warning?: string
 }
 
@@ -16,38 +16,38 @@ export interface DemoFile {
   /** `image`, `file` … */
   kind: string
   name: string
-  /** Its MIME type and its size, where the prompt has them. */
+  /** Its MIME type and its size, if the prompt has them. */
   mime: string | null
   bytes: string | null
-  /** Its text, where the prompt has all of it. */
+  /** Its text, if the prompt has all of it. */
   text: string | null
 }
 
-/** Rows that the prompt says are there: of a table among the assets, or of a summary among the data. */
+/** Rows that the prompt describes: of a table among the assets, or of a summary in the data. */
 export interface DemoRows {
-  /** How a call passes them: `asset://…/content/rows`, `†state.…`. */
+  /** The reference that calls use: `asset://…/content/rows`, `†state.…`. */
   ref: string
-  /** What the table is called. */
+  /** The name of the table. */
   name: string
   columns: DemoColumn[]
 }
 
-/** A call of this turn with what came of it. */
+/** A call of this turn with its result. */
 export interface DemoResult {
   tool: string
   input: Record<string, unknown>
-  /** The result's value; null where it failed. */
+  /** The value of the result; null if it failed. */
   value: Record<string, unknown> | null
   error: string | null
 }
 
-/** What the demo model reads out of the prompt that it is given. */
+/** What the demo model reads from its prompt. */
 export interface DemoPrompt {
-  /** What the person asked last. */
+  /** The last question of the person. */
   question: string
   /** Tables among the assets, newest last. */
   tables: DemoRows[]
-  /** Lists of rows among the data, newest last. */
+  /** Lists of rows in the data, newest last. */
   summaries: DemoRows[]
   /** The calls that were made since the question. */
   results: DemoResult[]
@@ -57,13 +57,13 @@ export interface DemoPrompt {
   files: DemoFile[]
 }
 
-/** How a text of the engine's own begins. */
+/** The beginning of a text that the engine wrote. */
 const OURS =
   /^(## References|\[(Attached|unresolved|Text of|Not there|Summary of|same|\d+ earlier)\b|\[\w+ not shown:)/
 
 const DATA_HEADING = /^## Data: ¶([\p{L}_][\p{L}\p{N}_-]*)$/u
 
-/** Reads a prompt: the last question, the metas' block, the data blocks and the results since the question. */
+/** Reads a prompt: the last question, the metas block, the data blocks and the results since the question. */
 export function readDemoPrompt(prompt: LanguageModelV4Prompt): DemoPrompt {
   const read: DemoPrompt = {
     ...{ question: '', tables: [], summaries: [], results: [], earlier: [], files: [] },
@@ -113,7 +113,7 @@ const ATTACHED = /^\[Attached (\w+): asset_id=("(?:[^"\\]|\\.)*")(?: name=("(?:[
 const NOT_SHOWN = /^\[\w+ not shown: asset:\/\/([^,\s]+), ([^,\s]+), ([\d.,]+ \w+)/
 const TEXT = /^\[Text of asset:\/\/([^\]\s]+)\]\n([\s\S]*)\n\[End of [^\n]*\]$/
 
-/** Reads what a note of the engine's own says of an attached file. */
+/** Reads the engine's note about an attached file. */
 function readFile(text: string, files: DemoFile[]): void {
   const attached = ATTACHED.exec(text)
   if (attached) {
@@ -130,14 +130,14 @@ function readFile(text: string, files: DemoFile[]): void {
   if (read) read.text = content ?? null
 }
 
-/** Lists of rows in what a call wrote among the data, of which its result shows a preview. */
+/** Returns lists of rows that a call wrote to the data. Its result shows a preview of them. */
 function writtenRows({ written_to, value, preview }: Record<string, unknown>): DemoRows[] {
   const shown = asObject(value) ?? asObject(preview)
   if (!Array.isArray(written_to) || !shown) return []
   return written_to.flatMap((ref) => rowsIn(shown, String(ref), preview !== undefined))
 }
 
-/** The JSON objects that begin and end at the margin of a block. */
+/** Returns the JSON objects that begin and end at the margin of a block. */
 function jsonObjects(text: string): Record<string, unknown>[] {
   const found: Record<string, unknown>[] = []
   let lines: string[] = []
@@ -162,11 +162,11 @@ function tablesOf(meta: Record<string, unknown>): DemoRows[] {
   })
 }
 
-/** A name may have brackets and commas; the types are known. */
+/** A name may contain brackets and commas; the types are known. */
 const COLUMN =
   /(.+?) \(((?:number|integer|decimal|boolean|date|string|text|object|array|mixed|empty|list|dict)(?: or \w+)*)(?:, \d+ missing)?(?:, (stays text[^()]*))?\)(?:, |$)/g
 
-/** Columns out of a line such as `<class 'list'>, 9 rows, columns: day (date), rain (number)`. */
+/** Reads the columns in a line such as `<class 'list'>, 9 rows, columns: day (date), rain (number)`. */
 function describedColumns(line: unknown): DemoColumn[] | null {
   const described = typeof line === 'string' ? /rows?, columns: (.+)$/.exec(line) : null
   if (!described?.[1]) return null
@@ -176,7 +176,7 @@ function describedColumns(line: unknown): DemoColumn[] | null {
   }))
 }
 
-/** Lists of rows in a data block: in its values, or in the outline that a large block shows instead. */
+/** Returns lists of rows in a data block: in its values, or in the outline that a large block shows instead. */
 function rowsIn(block: Record<string, unknown>, prefix: string, isOutline: boolean): DemoRows[] {
   return Object.entries(block).flatMap(([key, value]) => {
     const path = isOutline ? key.split(/[./]/).map(decodeURIComponent) : [key]
@@ -200,7 +200,7 @@ function columnsOf(value: unknown): DemoColumn[] | null {
   }))
 }
 
-/** One step of a `†` path: bare where its letters allow, else quoted in brackets. */
+/** Returns one step of a `†` path: without quotes if its characters allow that, else quoted in brackets. */
 function step(key: string): string {
   return /^[\p{L}_][\p{L}\p{N}_-]*$/u.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`
 }
@@ -212,7 +212,10 @@ function outcome({ output }: LanguageModelV4ToolResultPart): Pick<DemoResult, 'v
   return { value: null, error: said }
 }
 
-/** A result's JSON, without the name and the note on changed arguments before it, and the notes on bodies behind it. */
+/**
+ * Returns the JSON of a result, without the name and the note on changed arguments before it, and the notes on bodies
+ * after it.
+ */
 function unnamed(text: string): string {
   const [json = ''] = text
     .replace(/^†result#\d+\n/, '')

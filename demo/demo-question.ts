@@ -23,7 +23,7 @@ export interface Rank {
   limit: number
 }
 
-/** A measure of each group, or the groups with the highest or lowest. */
+/** A measure of each group, or of the groups with the highest or lowest values. */
 export interface Groups {
   type: 'groups'
   group: string
@@ -35,13 +35,13 @@ export interface Groups {
   limit?: number
 }
 
-/** How a question was understood. Without a reading, `unknown` has the words that mean nothing in this table. */
+/** How a question was understood. If it was not, `unknown` has the words without a meaning in this table. */
 export interface Understood {
   reading: DemoQuestion | null
   unknown: string[]
-  /** Names of columns, one of which is meant. */
+  /** Names of columns, one of which must be chosen. */
   unclear: string[]
-  /** Whether there are several readings. */
+  /** Whether the question has several readings. */
   isAmbiguous: boolean
 }
 
@@ -70,8 +70,8 @@ export function isNumeric({ type }: DemoColumn): boolean {
 }
 
 /**
- * Reads a question about a table. There is a reading only if every word is a column, one of the values, or a word of the
- * vocabulary, and if they fit together in exactly one way.
+ * Reads a question about a table. It has a reading only if every word is a column, a value, or a word of the
+ * vocabulary, and if they can be combined in exactly one way.
  */
 export function understand(
   question: string,
@@ -84,7 +84,7 @@ export function understand(
   const unclear = new Set<string>()
   const spellings = values.map((one) => ({ ...one, words: tokens(one.value) }))
 
-  // Every way to divide the words into columns, values and vocabulary. The longest name at a place counts.
+  // Returns every way to divide the words into columns, values and vocabulary. At each place, the longest name wins.
   const ways = new Map<number, string[][]>([[0, [[]]]])
   for (let at = 0; at < words.length; at++) {
     const begun = ways.get(at)
@@ -144,7 +144,7 @@ function literalAt(words: readonly string[], at: number): { tag: string; length:
     return { tag: `DATE:${year}-${String(month + 1).padStart(2, '0')}`, length: 2 }
   }
   if (/^\d{4}-\d{2}(?:-\d{2})?$/.test(word)) return { tag: `DATE:${word}`, length: 1 }
-  // 1,234 could also be a fraction, so only numbers without a comma are understood.
+  // 1,234 could also be a fraction, so only numbers without a comma are accepted.
   return /^\d+(?:\.\d+)?$/.test(word) ? { tag: `#:${word}`, length: 1 } : null
 }
 
@@ -157,7 +157,7 @@ const MEASURE = '(sum|mean|median|max|min|high|low)'
 const NUMBER = '#:([\\d.]+)'
 const SIGN = '(gt|ge|lt|le|eq)'
 
-/** What the rules of the grammar need to make a reading. */
+/** The input of the grammar's rules. */
 interface RuleScope {
   columns: readonly DemoColumn[]
   where: Condition[]
@@ -172,7 +172,7 @@ interface RuleScope {
   ): DemoQuestion
 }
 
-/** A pattern of tags without connecting words, and how to read what it matches. */
+/** A pattern of tags without connecting words, and how to read a match. */
 type Rule = readonly [
   pattern: string,
   read: (found: string[], scope: RuleScope) => DemoQuestion | null,
@@ -224,7 +224,7 @@ const COMMON: readonly Rule[] = [
   ],
   [`(sum|mean|median) ${N}`, ([word, value], { measure }) => measure(measureOf(word), value)],
   [`how_many ${N} sum`, ([value], { measure }) => measure('sum', value)],
-  // The total of rates, such as prices, means nothing.
+  // A total of rates, such as prices, has no meaning.
   [
     `how_much ${N}(?: sum)?`,
     ([value], { measure, nameOf }) => (isRateName(nameOf(value)) ? null : measure('sum', value)),
@@ -316,7 +316,7 @@ const VALUES: readonly Rule[] = [
   ],
 ]
 
-/** Reads one division into tags; null if they do not fit together. */
+/** Reads one division into tags. Null if they do not match a rule. */
 function read(
   tags: readonly string[],
   columns: readonly DemoColumn[],
@@ -387,7 +387,7 @@ function measureOf(word: string | undefined): Measure {
   return word === 'low' ? 'min' : (word as Measure)
 }
 
-/** Takes the conditions out of a row of tags; null if one of them is not clear. */
+/** Takes the conditions out of a row of tags. Null if one of them is unclear. */
 function takeConditions(
   tags: string,
   columns: readonly DemoColumn[],
@@ -478,7 +478,7 @@ function takeConditions(
   return isClear ? { rest, where } : null
 }
 
-/** The column and the interval of a group; null if there is no such column, or more than one. */
+/** Returns the column and the interval of a group. Null if there is no such column, or more than one. */
 function groupOf(
   tag: string,
   columns: readonly DemoColumn[],

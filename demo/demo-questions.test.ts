@@ -6,7 +6,7 @@ import { demoAgent } from './demo-agent.ts'
 import { demoModel } from './demo-model.ts'
 import { FURTHER, QUESTIONS, type Question } from './fixtures/questions.ts'
 
-/** The last answer to a question about a file. */
+/** Returns the last answer to a question about a file. */
 async function ask(table: string, question: string): Promise<string> {
   const assets = createAssets()
   const agent = createAgent({
@@ -23,7 +23,7 @@ async function ask(table: string, question: string): Promise<string> {
 
 const isRefusal = (text: string): boolean => text.startsWith('I cannot answer that, because ')
 
-/** Whether an answer has a number or a word on its own: `5` is not in `15`. */
+/** Whether an answer contains a number or a word by itself: `5` is not in `15`. */
 function states(text: string, fact: string): boolean {
   const plain = text.replace(/(?<=\d),(?=\d{3})/g, '')
   const quoted = fact.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')

@@ -4,12 +4,12 @@ import { isNumeric, type NamedValue } from './demo-question.ts'
 import { columnNamer, phraseAt } from './demo-words.ts'
 import { tokens } from './tokens.ts'
 
-/** What a question names, although it is not understood. */
+/** The columns and cells in a question that was not understood. */
 export interface Recognized {
-  /** Columns in the order of the question, also those that a word may mean. */
+  /** Columns in the order of the question, including those that a word may mean. */
   columns: string[]
   cells: NamedValue[]
-  /** Whether it has words of the vocabulary that say what to compute or to list. */
+  /** Whether it contains vocabulary words that say what to compute or to list. */
   hasOperation: boolean
 }
 
@@ -25,7 +25,7 @@ const MEASURES: Record<string, string> = {
 /** Words that do not ask for anything by themselves. */
 const CONNECTING = new Set(['', 'prep', 'where', 'has', 'and', 'it', 'file', 'list', 'by'])
 
-/** A longer cell does not fit into a short question. */
+/** A longer cell is too long for a suggested question. */
 const LONGEST_CELL = 60
 
 /** Finds the columns and the cells that a question names. */
@@ -55,8 +55,9 @@ export function recognize(
 }
 
 /**
- * Returns questions of different kinds that are near to one that was not understood. They use the columns and cells that
- * it names, and otherwise the best columns of the table. The caller checks that each of them is understood.
+ * Returns questions of different kinds that are similar to one that was not understood. They use the columns and
+ * cells that it names, and otherwise the best columns of the table. The caller checks that each of them can be
+ * answered.
  */
 export function rewrites(
   question: string,

@@ -13,7 +13,7 @@ const user = (text: string): LanguageModelV4Prompt[0] => ({
   content: [{ type: 'text', text }],
 })
 
-/** A prompt as the agent builds it: question, data, metas. */
+/** A prompt as the agent makes it: question, data, metas. */
 function prompt(question: string, columns: Column[] = [], state?: unknown): LanguageModelV4Prompt {
   const row = Object.fromEntries(columns.map(([name, type]) => [name, type === 'number' ? 1 : 'x']))
   const metas = metasBlock(

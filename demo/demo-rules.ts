@@ -27,7 +27,7 @@ const MOST_LOOKS = 3
 /** The recipient of a report if the question names none. */
 const SOMEBODY = 'team@example.com'
 
-/** The next answer to a prompt, given the names of the tools that may be called. */
+/** Returns the next answer to a prompt, given the names of the available tools. */
 export function demoAnswer(prompt: LanguageModelV4Prompt, tools: ReadonlySet<string>): ModelAnswer {
   const read = readDemoPrompt(prompt)
   const { question, tables, files } = read
@@ -61,7 +61,7 @@ export function demoAnswer(prompt: LanguageModelV4Prompt, tools: ReadonlySet<str
 const EDIT =
   'I changed nothing: I cannot change a call by words. While a call waits for approval, choose “Edit” on its card, correct the arguments there, and approve it. A call that has run already stays as it is.'
 
-/** A question that fits no table, and the newest table that it may be about. */
+/** A question without an answer, and the newest table that it may be about. */
 interface Refused {
   table: DemoRows
   understood: Understood
@@ -73,7 +73,7 @@ type Found =
   | ({ type: 'refused' } & Refused)
   | { type: 'nothing' }
 
-/** Reads a question about the newest table that it fits. Looks for its words among the cells if they fit no column. */
+/** Reads a question about the newest table that matches. If no columns match, searches for its words in the cells. */
 function find(
   question: string,
   { tables, results }: DemoPrompt,
@@ -105,7 +105,7 @@ function find(
   return refused ? { type: 'refused', ...refused } : { type: 'nothing' }
 }
 
-/** The cells that were found in a table since the question; null if nobody looked. */
+/** The cells that were found in a table since the question. Null if no search was made. */
 function cellsFound({ ref }: DemoRows, results: readonly DemoResult[]): NamedValue[] | null {
   const look = results.find(({ tool, input }) => tool === 'find_values' && input.rows === ref)
   return look ? ((look.value?.found as NamedValue[] | undefined) ?? []) : null
@@ -152,7 +152,7 @@ function conditions({ where }: Pick<DemoQuestion, 'where'>): Record<string, unkn
   return where.length > 0 ? { where } : {}
 }
 
-/** The tool and its arguments for a question that takes one call. */
+/** Returns the tool and its arguments for a question that takes one call. */
 function callFor(reading: Exclude<DemoQuestion, Groups>): [string, Record<string, unknown>] {
   switch (reading.type) {
     case 'list':
@@ -174,7 +174,7 @@ function callFor(reading: Exclude<DemoQuestion, Groups>): [string, Record<string
   }
 }
 
-/** Charts the groups, unless an earlier call did, and ranks them if the question asks for that. */
+/** Charts the groups, unless an earlier call did, and ranks them if the question requires that. */
 function groupSteps(
   table: DemoRows,
   reading: DemoQuestion & Groups,
@@ -252,7 +252,7 @@ function chartCall(
   }
 }
 
-/** A name for the summary that the data do not have yet. */
+/** Returns a name for the summary that is not used in the data yet. */
 function freshKey(label: string, summaries: readonly DemoRows[]): string {
   const base =
     label
@@ -265,7 +265,7 @@ function freshKey(label: string, summaries: readonly DemoRows[]): string {
   for (let n = 2; ; n++) if (!taken(`${base}_${n}`)) return `${base}_${n}`
 }
 
-/** Makes the summary, and then calls the tool that a person must approve. */
+/** Makes the summary, and then calls the tool that needs an approval. */
 function reportStep(
   { table, reading }: { table: DemoRows; reading: DemoQuestion },
   report: ReportRequest,
@@ -298,7 +298,7 @@ function reportStep(
   }
 }
 
-/** Calls a tool with the name of a column misspelled, and corrects the name by what the error says. */
+/** Calls a tool with a misspelled column name, and corrects it with the help of the error. */
 function failOnPurpose(read: DemoPrompt, tools: ReadonlySet<string>): ModelAnswer | null {
   const table = read.tables.findLast(({ columns }) => columns.some(isNumeric))
   const column = table?.columns.find(isNumeric)?.name
@@ -333,7 +333,7 @@ function lower(text: string): string {
   return text.slice(0, 1).toLowerCase() + text.slice(1)
 }
 
-/** Says why there is no answer, and what can be asked instead. */
+/** Explains why there is no answer, and what can be asked instead. */
 function refuse(
   question: string,
   { table, understood }: Refused,
@@ -344,7 +344,7 @@ function refuse(
   return decline(reason(question, table, understood, recognized), question, table, read, report)
 }
 
-/** One sentence, and up to three rewrites of the question that have an answer. */
+/** Returns one sentence, and up to three rewrites of the question that have an answer. */
 function decline(
   why: string,
   question: string,
@@ -366,7 +366,7 @@ function decline(
     : `${refusal} About ${table.name} you can ask, for example:\n\n${list.join('\n')}`
 }
 
-/** Whether a question has one reading, which is about this table. */
+/** Whether a question has exactly one reading about this table. */
 function isUnderstood(question: string, table: DemoRows, read: DemoPrompt): boolean {
   const report = readReport(question)
   const found = find(report?.about ?? question, read, new Set())

@@ -11,7 +11,7 @@ const MEASURES: Record<string, string> = {
   min: 'lowest',
 }
 
-/** The columns of a table, as the prompt has them. */
+/** The columns of a table, as the prompt shows them. */
 export function tellColumns({ name, columns }: DemoRows): string {
   const lines = columns.map(({ name, type, warning }) => {
     return `- ${name} (${type})${warning ? `: ${warning}` : ''}`
@@ -19,7 +19,7 @@ export function tellColumns({ name, columns }: DemoRows): string {
   return `${name} has ${columns.length} columns:\n\n${lines.join('\n')}`
 }
 
-/** What came of the calls for a question. */
+/** Returns the answer from the results of the calls. */
 export function tellResult(
   reading: DemoQuestion,
   table: DemoRows,
@@ -45,7 +45,7 @@ export function tellResult(
   }
 }
 
-/** What a report's call did. */
+/** Returns what the call of a report did. */
 export function tellReport(result: DemoResult): string {
   const { to, subject, rows } = outputOf(result)
   if (to === undefined) return 'The report was not sent.'
@@ -54,7 +54,7 @@ export function tellReport(result: DemoResult): string {
 
 type Value = Record<string, unknown>
 
-/** The value of a result, or the preview of a large one. */
+/** Returns the value of a result, or the preview of a large one. */
 function outputOf({ value }: DemoResult): Value {
   return (value?.value ?? value?.preview ?? value ?? {}) as Value
 }
@@ -158,7 +158,7 @@ function tellRanking(result: DemoResult): string {
     : `By ${which}:\n\n${lines.map((line) => `1. ${line}`).join('\n')}\n\n${ties}${empty}`.trim()
 }
 
-/** What the ranked value is, because a group has more than one row. */
+/** Returns what the ranked value is, if a group has more than one row. */
 function tellSingle(
   { measure, value, group, interval }: Extract<DemoQuestion, { type: 'groups' }>,
   { value: whole }: DemoResult,
@@ -168,11 +168,11 @@ function tellSingle(
   return ` This compares the ${of} of each ${interval ?? group}.${left.left_out ? ` ${left.left_out}` : ''}`
 }
 
-/** The first reference to a picture in a result, however deep. */
+/** Returns the first reference to a picture in a result, at any depth. */
 function findPicture(value: unknown): string | null {
   if (typeof value !== 'object' || value === null) return null
   const { assetRef, mimeType } = value as { assetRef?: unknown; mimeType?: unknown }
-  // Of what can be seen the type stands beside the result, not in it.
+  // The type of a picture is beside the result, not in it.
   if (typeof assetRef === 'string' && mimeType === undefined) return assetRef
   for (const item of Object.values(value)) {
     const found = findPicture(item)
@@ -181,7 +181,7 @@ function findPicture(value: unknown): string | null {
   return null
 }
 
-/** A number with at most two digits after the point, or three that count. */
+/** Returns a number with at most two decimals, or three significant digits. */
 function format(value: unknown): string {
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
   if (typeof number !== 'number' || !Number.isFinite(number)) return String(value ?? 'nothing')

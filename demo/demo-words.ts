@@ -1,6 +1,6 @@
 import { stem, tokens } from './tokens.ts'
 
-/** What each phrase of the vocabulary means to the grammar of `demo-question.ts`. */
+/** The meaning of each phrase of the vocabulary in the grammar of `demo-question.ts`. */
 const PHRASES: Record<string, string> = {
   how_much: 'how much',
   how_many: 'how many|number of|count of|count the|count|how often',
@@ -56,7 +56,7 @@ const PHRASES: Record<string, string> = {
   '': 'the|a|an|please|me|give|tell|is|are|was|were|there|do|does|did|this|my|all|s|us|can you|could you|would you|will you|can i|could i|i want|i would like|i d like|i need|to see|let me see|to have|to know|about|kindly|thanks|thank you|',
 }
 
-/** The meaning of a phrase by its words. */
+/** The meanings of phrases by their words. */
 const MEANING = new Map(
   Object.entries(PHRASES).flatMap(([meaning, phrases]) =>
     phrases.split('|').map((phrase) => [phrase, meaning] as const),
@@ -80,8 +80,8 @@ export function phraseAt(
 const LEFT_OUT = new Set(['', 'it', 'has', 'file', 'prep', 'where', 'and'])
 
 /**
- * Whether a question has a word that a reading may leave out, but that is written like a name: `US`, `IT`. It may be a
- * cell, so that the question is not understood before the cells are searched.
+ * Whether a question contains a word that a reading may leave out, but that is written like a name: `US`, `IT`. It
+ * may be a cell, so the cells are searched before the question is read.
  */
 export function mayNameCell(question: string): boolean {
   const [, ...others] = question.match(/[\p{L}\p{M}]+/gu) ?? []
@@ -92,25 +92,25 @@ export function mayNameCell(question: string): boolean {
   })
 }
 
-/** Whether a single word belongs to the vocabulary, so that it cannot be part of a column's name on its own. */
+/** Whether a single word belongs to the vocabulary, so that it cannot be part of a column's name by itself. */
 export function isVocabulary(word: string): boolean {
   return MEANING.has(word)
 }
 
-/** The column that a phrase names: its place, or the places of all that it may be. */
+/** The column that a phrase names: its place, or all possible places. */
 export interface NamedColumn {
   places: number[]
   length: number
 }
 
-/** Columns of the same name in the file have a number: `Score`, `Score_2`. */
+/** If columns of a file have the same name, the later ones have a number: `Score`, `Score_2`. */
 export function hasNumberedTwin(name: string, names: readonly string[]): boolean {
   return names.some(
     (other) => other.startsWith(`${name}_`) && /^\d+$/.test(other.slice(name.length + 1)),
   )
 }
 
-/** Words behind the name of what a row is about: the order of "Order ID". */
+/** Words after the name of a row's subject: "Order ID" is the order. */
 const KEY = new Set('id name no nr number title code key'.split(' '))
 
 /** Finds the columns that phrases of a question name. */

@@ -15,7 +15,7 @@ let agent: Agent | null = null
 
 afterEach(() => agent?.close())
 
-/** A conversation with a file: its table, and how to ask about it. */
+/** A conversation with a file: its table, and a function that asks about it. */
 async function conversationOn(file: URL | Blob, name: string) {
   const assets = createAssets()
   const created = createAgent({
@@ -38,7 +38,7 @@ async function conversationOn(file: URL | Blob, name: string) {
   }
 }
 
-/** The questions that a refusal proposes. */
+/** Returns the questions that a declined answer suggests. */
 const proposalsIn = (text: string): string[] =>
   [...text.matchAll(/^- “(.+)”$/gm)].map(([, question = '']) => question)
 
@@ -46,7 +46,7 @@ async function eventsOf({ log }: Agent) {
   return (await log.read('c', { limit: 1000 })).map(({ event }) => event)
 }
 
-/** The call that waits for a person, once there is one. */
+/** Resolves to the call that waits for a person. */
 async function waitingCall(agent: Agent) {
   const read = async () => (await agent.conversation('c'))?.waiting[0]
   await expect.poll(read).toBeDefined()

@@ -4,7 +4,7 @@ import { listRows } from '../src/assets/tables/table-rows.ts'
 import { rankRows } from './rank-rows.ts'
 import { summarize } from './summarize.ts'
 
-/** A table that is more than one group of rows. */
+/** A table with more than one group of rows. */
 async function longTable() {
   const lines = Array.from({ length: 120_000 }, (_, i) => `${i},${(i * 7919) % 120_000},c${i % 3}`)
   const assets = createAssets({ config: { limits: { valueBytes: 1_000_000 } } })

@@ -41,7 +41,7 @@ export const rankRows = defineTool({
       if (place < limit) best.splice(place, 0, row)
       const dropped = place >= limit ? row : best.length > limit ? best.pop() : undefined
       if (!dropped) continue
-      // A dropped row may be as good as the last one of the result.
+      // A dropped row may tie with the last one of the result.
       if (compare(dropped[by], best.at(-1)?.[by]) === 0) ties++
       else if (place < limit) ties = 0
     }

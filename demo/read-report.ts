@@ -2,7 +2,7 @@
 export interface ReportRequest {
   /** The question whose answer is sent. */
   about: string
-  /** Who gets it; null where nobody is named. */
+  /** The recipient. Null if nobody is named. */
   to: string | null
 }
 

@@ -1,11 +1,11 @@
 import type { TableRow, TableRows } from '../src/assets/tables/table-rows.ts'
 import { ByrefError } from '../src/core/errors.ts'
 
-/** Rows between two words of progress. */
+/** Number of rows between two progress reports. */
 const STEP = 100_000
 
 /**
- * Refuses what has no rows, or not these columns.
+ * Rejects values without rows, or without these columns.
  *
  * @throws ByrefError `invalid_arguments`
  */
@@ -14,7 +14,7 @@ export function requireRows(rows: TableRows, columns: readonly string[]): void {
   rows.select({ columns })
 }
 
-/** The rows, while it is told how many of them were read. */
+/** Returns the rows, and reports how many of them were read. */
 export async function* withProgress(
   rows: TableRows,
   {

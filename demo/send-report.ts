@@ -4,7 +4,7 @@ import { defineTool } from '../src/boundary/tool.ts'
 
 const MOST_LINES = 50
 
-/** Shows an approval: a person sees the report and may edit it. Nothing leaves the conversation. */
+/** Demonstrates an approval: a person sees the report and can edit it. Nothing leaves the conversation. */
 export const sendReport = defineTool({
   id: 'send_report',
   description:

@@ -3,24 +3,24 @@ import { ByrefError } from '../src/core/errors.ts'
 import { requireRows, withProgress } from './read-rows.ts'
 import { type Condition, columnsOf, meets } from './where.ts'
 
-/** How the values of a group become one. */
+/** How the values of a group are combined. */
 export type Measure = 'sum' | 'mean' | 'median' | 'max' | 'min' | 'count'
 
-/** How dates are put together; the names are those of the columns that come out. */
+/** The intervals of dates. They are also the names of the resulting columns. */
 export type Interval = 'day' | 'month' | 'year'
 
-/** What to make of rows. */
+/** What to compute from rows. */
 export interface SummaryOptions {
-  /** The column whose equal values, or equal intervals of dates, make a group. */
+  /** The column by which rows are grouped: by equal values, or by equal intervals of dates. */
   groupBy: string
   /** For columns of dates (ISO 8601 text). */
   interval?: Interval
-  /** The column that is measured; `count` needs none. */
+  /** The column that is measured. `count` needs none. */
   value?: string
   measure: Measure
   /** Only rows that meet these conditions. */
   where?: readonly Condition[]
-  /** Told how many rows were read. */
+  /** Called with the number of rows that were read. */
   progress?: (message: string, fraction?: number) => void
   signal?: AbortSignal
 }
@@ -28,18 +28,18 @@ export interface SummaryOptions {
 /** One row for each group, in order of the group: `{ [group]: …, [value]: … }`. */
 export interface Summary {
   rows: TableRow[]
-  /** The name of the group's column: the interval, or the column it was made of. */
+  /** The name of the group's column: the interval, or the grouped column. */
   groupColumn: string
   valueColumn: string
   /** The number of rows that meet the conditions. */
   of: number
-  /** The number of rows that are in no group. */
+  /** The number of rows without a group. */
   skipped: number
-  /** Why: `5 rows have no rain`. */
+  /** The reason: `5 rows have no rain`. */
   reasons: string[]
 }
 
-/** More cannot be what somebody wants to see. */
+/** Nobody reads more groups than this. */
 const MAX_GROUPS = 1_000_000
 const LENGTH: Record<Interval, number> = { day: 10, month: 7, year: 4 }
 
@@ -117,7 +117,7 @@ export function medianOf(numbers: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2
 }
 
-/** What is kept of a group's numbers. */
+/** The running values of a group's numbers. */
 interface Tally {
   count: number
   sum: number
@@ -160,15 +160,15 @@ function groupOf(
   return text.slice(0, LENGTH[interval])
 }
 
-/** Returns the number of a cell: null for an empty cell, `text` for any other. */
+/** Returns the number in a cell: null for an empty cell, `text` for any other. */
 export function numberOf(value: unknown): number | null | 'text' {
   if (value === null || value === undefined || value === '') return null
-  // Long numbers, which a table has as bigints and as text, are drawn as near as a double comes.
+  // Long numbers, which a table has as bigints and as text, are drawn as precisely as a double allows.
   const isNumber = typeof value === 'number' || typeof value === 'bigint' || isDecimal(value)
   return isNumber && Number.isFinite(Number(value)) ? Number(value) : 'text'
 }
 
-/** Takes the noise of binary fractions out of sums (0.30000000000000004), keeping 12 significant digits. */
+/** Removes rounding noise from sums (0.30000000000000004): keeps 12 significant digits. */
 export function tidy(number: number): number {
   return Number(number.toPrecision(12))
 }

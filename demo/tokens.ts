@@ -1,7 +1,10 @@
-/** Words, numbers, dates and signs of comparison. */
+/** Words, numbers, dates and comparison signs. */
 const TOKEN = /\d{4}-\d{2}(?:-\d{2})?|\d+(?:[.,]\d+)*|[\p{L}\p{M}]+|[<>=]=?/gu
 
-/** The words of a text without case and accents: `Größe (kg)` and `grosse KG` are equal. Names in camel case are several words. */
+/**
+ * Returns the words of a text without case and accents: `Größe (kg)` equals `grosse KG`. Names in camel case become
+ * several words.
+ */
 export function tokens(text: string): string[] {
   const plain = text
     .replace(/([a-z])([A-Z])/g, '$1 $2')
@@ -12,7 +15,7 @@ export function tokens(text: string): string[] {
   return plain.match(TOKEN) ?? []
 }
 
-/** The singular of an English word, roughly: both sides of a comparison are treated alike. */
+/** Returns the approximate singular of an English word. Both sides of a comparison use it. */
 export function stem(word: string): string {
   if (word.length > 4 && word.endsWith('ies')) return `${word.slice(0, -3)}y`
   if (word.length > 4 && /(?:s|x|ch|sh)es$/.test(word)) return word.slice(0, -2)

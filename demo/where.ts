@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { TableRow } from '../src/assets/tables/table-rows.ts'
 
-/** Conditions on rows, all of which hold. */
+/** Conditions on rows. All of them must hold. */
 export const whereSchema = z
   .array(
     z.object({
@@ -49,7 +49,7 @@ export function meets(row: TableRow, where: readonly Condition[] = []): boolean 
   })
 }
 
-/** The columns that conditions read. */
+/** Returns the columns that conditions read. */
 export function columnsOf(where: readonly Condition[] = []): string[] {
   return where.map(({ column }) => column)
 }
@@ -64,7 +64,7 @@ const WORDS: Record<Comparison, string> = {
   begins_with: 'is in',
 }
 
-/** Conditions in words: ` where City is Oslo and Amount is above 5`; nothing without conditions. */
+/** Returns conditions as words: ` where City is Oslo and Amount is above 5`; empty without conditions. */
 export function whereText(where: readonly Condition[] = []): string {
   if (where.length === 0) return ''
   return ` where ${where.map(({ column, is, to }) => `${column} ${WORDS[is]} ${to}`).join(' and ')}`

@@ -3,13 +3,13 @@ import { MODES, type Mode } from './eval-task.ts'
 import { type Evaluation, MAX_STEPS, type TaskRun } from './evaluate.ts'
 import { addUsage, NO_USAGE } from './play.ts'
 
-/** The facts about an evaluation that its report begins with. */
+/** The facts at the beginning of an evaluation's report. */
 export interface EvalFacts {
   /** The version of byref. */
   byref: string
   node: string
   model: string
-  /** Whether the tasks' own scripts played, and no model. */
+  /** Whether the tasks' own scripts answered instead of a model. */
   scripted: boolean
   /** ISO 8601. */
   date: string

@@ -9,7 +9,7 @@ export type Mode = 'value' | 'reference'
 /** The modes, in the order in which reports show them. */
 export const MODES: readonly Mode[] = ['value', 'reference']
 
-/** What a task is about. Reports have a line for each group. */
+/** The topic of a task. Reports have a line for each group. */
 export type Group = 'pass' | 'connect' | 'read' | 'recover' | 'restrain' | 'trust'
 
 /** A task of the evaluation. */
@@ -28,7 +28,7 @@ export type EvalData = Record<string, unknown>
 
 /** One instance of a task, with its own data. */
 export interface TaskInstance {
-  /** Default: one sentence, the same for all tasks. */
+  /** The instructions. Default: one sentence, the same for all tasks. */
   instructions?: string
   /**
    * Returns the tools, the same in both modes. By value, `data` is the data of the conversation, which tools may change
@@ -41,17 +41,17 @@ export interface TaskInstance {
   data?: EvalData
   /** Text files that are attached to the first message. CSV files become tables. */
   files?: readonly { name: string; text: string }[]
-  /** The trust mode by reference. By value there is none. */
+  /** The trust mode by reference. By value, trust is off. */
   trust?: 'quarantine'
-  /** The answer of the person who is asked about a call. Default: denied. */
+  /** The person's answer to a question about a call. Default: denied. */
   approve?(name: string): { approved: boolean; reason?: string }
-  /** Null if the task was done, or else why it was not. */
+  /** Returns null if the task was done, or else the reason. */
   score(outcome: Outcome): string | null
   /** Returns the answers of a perfect model. They give the estimate, and test the score. */
   ideal(by: Choose): readonly IdealTurn[]
 }
 
-/** Chooses between what is said by reference and by value. */
+/** A choice between texts by reference and by value. */
 export type Choose = <Reference, Value>(reference: Reference, value: Value) => Reference | Value
 
 /** Returns the choice of a mode. */

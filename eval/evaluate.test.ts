@@ -33,7 +33,7 @@ const group = (of: string): EvalTask[] => EVAL_TASKS.filter((task) => task.group
 const names = (runs: readonly TaskRun[], status: TaskRun['status']): string[] =>
   runs.filter((run) => run.status === status).map(({ task }) => task)
 
-/** Plays tasks with answers that are made worse. */
+/** Plays tasks with answers that were made worse. */
 async function playBadly(
   tasks: readonly EvalTask[],
   worse: (turns: readonly IdealTurn[]) => readonly IdealTurn[],
@@ -109,7 +109,7 @@ describe('evaluate', () => {
     const runs = await playBadly([...group('pass'), ...group('connect')], (turns) =>
       turns.map((turn) => withCalls(turn, (calls) => calls.map(invented))),
     )
-    // The answer of the one is right all the same; the others have no references, or only inside text.
+    // One answer is right anyway. The others have no references, or only inside text.
     expect(names(runs, 'passed')).toEqual(['sql-over-table', 'text-in-text', 'append-to-list'])
   })
 

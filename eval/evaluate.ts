@@ -22,15 +22,15 @@ export interface EvaluateOptions {
   capabilities: CapabilityOverrides
   tasks: readonly EvalTask[]
   modes: readonly Mode[]
-  /** How often each task is run in each mode. Each time its data is different. */
+  /** Number of runs of each task in each mode, each time with different data. */
   runs: number
   seed: string
   concurrency: number
   /** No run starts after this number of tokens, or US dollars, was used. */
   max: { tokens: number; cost: number }
-  /** Where the conversations are kept; null for nowhere. */
+  /** Where the conversations are stored; null for nowhere. */
   storage: EvalStorage | null
-  /** Aborting it ends the evaluation with what there is. */
+  /** Aborting it ends the evaluation with the results so far. */
   signal: AbortSignal
   onRun?(run: TaskRun, done: number, total: number): void
   /** How failed model calls are retried. Default: 5 times, the first after a second. */
@@ -40,7 +40,7 @@ export interface EvaluateOptions {
 /** Makes the model of one run. */
 export type ModelOfRun = (instance: TaskInstance, mode: Mode) => LanguageModel
 
-/** The perfect answers of each task. */
+/** The ideal answers of each task. */
 export const IDEAL: ModelOfRun = (instance, mode) => idealModel(instance.ideal(choose(mode)))
 
 /** One run of a task in one mode. */
@@ -59,14 +59,14 @@ export interface TaskRun {
   roundTrips: number
   wallMs: number
   large: LargeArguments
-  /** The id of the conversation, if it is kept. */
+  /** The id of the conversation, if it is stored. */
   conversation: string | null
 }
 
 /** All runs of an evaluation. */
 export interface Evaluation {
   runs: readonly TaskRun[]
-  /** Why it ended before all runs; null if it did not. */
+  /** Why it ended early; null if it did not. */
   stopped: string | null
 }
 
@@ -166,7 +166,7 @@ const ENDS: Readonly<Record<string, string>> = {
   content_filter: 'The content filter of the provider ended the answer',
 }
 
-/** Gives a kept conversation a title with the task, the mode and the verdict. */
+/** Gives a stored conversation a title with the task, the mode and the verdict. */
 async function title(storage: EvalStorage | null, run: TaskRun): Promise<void> {
   const { conversation, task, mode, run: number, status } = run
   if (!storage || !conversation) return

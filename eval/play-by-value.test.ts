@@ -27,11 +27,11 @@ const options = (model: PlayOptions['model']): PlayOptions => ({
   keep: null,
 })
 
-/** A prompt without what differs in each run, and without settings that are not set. */
+/** Returns a prompt without ids that differ in each run, and without undefined settings. */
 const plain = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value).replace(/call_[\w-]+/g, 'call'))
 
-/** Plays an instance as the documentation of the AI SDK says. */
+/** Plays an instance as in the documentation of the AI SDK. */
 async function playByAiSdk(instance: TaskInstance) {
   const model = idealModel(instance.ideal(choose('value')))
   const tools: ToolSet = Object.fromEntries(

@@ -13,7 +13,7 @@ import {
   type TaskInstance,
 } from './eval-task.ts'
 
-/** Where the conversations of an evaluation are kept. */
+/** Where the conversations of an evaluation are stored. */
 export interface EvalStorage {
   store: FullAssetStore
   log(): ConversationLog
@@ -27,7 +27,7 @@ export interface PlayOptions {
   /** Maximum number of model calls for one message of the user. */
   maxSteps: number
   signal: AbortSignal
-  /** Where the conversation is kept, with its id and title; null for nowhere. */
+  /** Where the conversation is stored, with its id and title; null for nowhere. */
   keep: { storage: EvalStorage; id: string } | null
 }
 
@@ -72,7 +72,7 @@ export class Recorder {
     }))
   }
 
-  /** Compares what the model wrote with what the tools received. Calls that failed count as they were written. */
+  /** Compares what the model wrote with what the tools received. Calls that failed count as written. */
   large(written: readonly { id: string; arguments: object }[]): LargeArguments {
     const sum: LargeArguments = { written: 0, referenced: 0 }
     for (const { id, arguments: args } of written) {
@@ -96,7 +96,7 @@ export function messagesOf({ says }: TaskInstance, mode: Mode): readonly string[
   return typeof says === 'function' ? says(choose(mode)) : says
 }
 
-/** Returns the instance's answer to the question whether a call may run. */
+/** Returns the instance's decision about a call. */
 export function answerOf({ approve }: TaskInstance, name: string) {
   return approve?.(name) ?? { approved: false, reason: 'Nobody approved this call.' }
 }

@@ -13,7 +13,7 @@ export interface OrderRow {
   amount: number
 }
 
-/** Makes the data of tasks. The same seed makes the same data. */
+/** Generates the data of tasks. The same seed generates the same data. */
 export class Random {
   #state: number
 

@@ -9,7 +9,7 @@ import { newId } from '../src/core/new-id.ts'
 import type { ModelCall, ModelResponse } from '../src/engine/steps/read-response.ts'
 import { addUsage, NO_USAGE, type PlayOptions } from './play.ts'
 
-/** A model call by value: its request, and what came back. */
+/** A model call by value: its request and its answer. */
 interface Asked {
   request: { model: { provider: string; modelId: string }; prompt: unknown; tools: unknown }
   response: ModelResponse

@@ -1,5 +1,5 @@
-// What the package holds of `src`: the declarations of each file, and JavaScript in few files, since most of what an import
-// costs is finding and opening files (docs/decisions/016-load-packages-at-first-use.md).
+// Builds the package from `src`: declarations of each file, and JavaScript in few files, because most of the cost of
+// an import is finding and opening files (docs/decisions/016-load-packages-at-first-use.md).
 import { globSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { rolldown } from 'rolldown'
@@ -17,7 +17,10 @@ for (const file of globSync('**/*.{js,js.map,d.ts,d.ts.map}', { cwd: dist, exclu
 }
 run(node, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'])
 
-/** What `byref/client` loads at once, which runs in browsers, and what `import 'byref'` does beside it: a file each. */
+/**
+ * Code that `byref/client` loads at once, which runs in browsers, and code that `import 'byref'` loads in addition:
+ * one file each.
+ */
 const neutral = new Set()
 const core = new Set()
 const findChunks = {
@@ -45,7 +48,7 @@ await bundle.write({
   entryFileNames: '[name].js',
   chunkFileNames: 'chunks/[name]-[hash].js',
   sourcemap: true,
-  // With letters beyond Latin-1 the whole text takes twice its room in memory.
+  // With characters beyond Latin-1, the whole text takes twice the memory.
   charset: 'ascii',
   // Bundlers read the annotations: `webpackIgnore`, `@__NO_SIDE_EFFECTS__`.
   comments: { annotation: true, jsdoc: false, legal: false },
@@ -58,7 +61,7 @@ await bundle.write({
 })
 await bundle.close()
 
-// The program of table processes, by itself: it starts with a query that somebody waits for, and needs little of the rest.
+// The program of table processes is separate: a query waits for its start, and it needs little of the rest.
 const child = await rolldown({
   cwd: root,
   input: { 'table-child': join(root, 'src/assets/tables/table-child.ts') },

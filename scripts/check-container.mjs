@@ -1,11 +1,11 @@
-// The steps of the Dockerfile without a container: in an empty folder, with the package that was packed, on loopback.
+// Runs the steps of the Dockerfile without a container: in an empty folder, with the packed package, on loopback.
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { copyFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { environment, node, root, run, say } from './setup.mjs'
 
-/** Runs what the Dockerfile's RUN, CMD and HEALTHCHECK say, with the token of its comment, in a folder below this one. */
+/** Runs the Dockerfile's RUN, CMD and HEALTHCHECK, with the token of its comment, in a subfolder. */
 export async function checkContainer({ tarball, folder }) {
   const lines = readFileSync(join(root, 'Dockerfile'), 'utf8').split('\n')
   const steps = (keyword) =>
@@ -26,7 +26,7 @@ export async function checkContainer({ tarball, folder }) {
   const [command] = steps('CMD ').map((text) => JSON.parse(text))
   const local = { '/data': data, '0.0.0.0': '127.0.0.1' }
   const [bin, ...args] = command.map((part) => local[part] ?? part)
-  // By node, as its first line says: the machine's own may be older than the image's.
+  // Runs it by this Node, because the Node of the machine may be older than that of the image.
   const server = spawn(node, [bin, ...args, '--port', '0'], {
     ...{ cwd: app, env },
     stdio: ['ignore', 'pipe', 'pipe'],

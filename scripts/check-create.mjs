@@ -1,5 +1,6 @@
-// create-byref as its users get it: packed, and its templates generated, installed, type-checked with each provider, and run
-// with the demo provider. Run by check-package.mjs with the project's Node: node scripts/check-create.mjs byref.tgz folder
+// Checks create-byref as users get it: packed. Its templates are generated, installed, type-checked with each
+// provider, and run with the demo provider. Run by check-package.mjs with the project's Node: node
+// scripts/check-create.mjs byref.tgz folder
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
@@ -14,7 +15,7 @@ const QUIET = ['--no-audit', '--no-fund', '--loglevel=error']
 
 const [tarball, folder] = process.argv.slice(2)
 const projects = join(folder, 'projects')
-// Only the tests have this version of byref.
+// Only these tests have this version of byref.
 const env = environment({ BYREF_CREATE_SPEC: `file:${tarball}`, NEXT_TELEMETRY_DISABLED: '1' })
 const cli = installCli()
 mkdirSync(projects)
@@ -49,7 +50,7 @@ function create(template, provider, ...more) {
   return join(projects, name)
 }
 
-/** Each template with each provider. All of them use the packages of the chat, to which the others are added. */
+/** Each template with each provider. All of them use the packages of the chat, and the others are added. */
 function checkTypes() {
   const chat = join(projects, 'chat-demo')
   run(node, [join(chat, 'node_modules/next/dist/bin/next'), 'typegen'], { cwd: chat, env })
@@ -65,7 +66,7 @@ function checkTypes() {
   run('npm', ['install', ...QUIET, '--no-save', ...packages], { cwd: chat, env })
   for (const project of made) {
     symlinkSync(join(chat, 'node_modules'), join(project, 'node_modules'), 'junction')
-    // Next.js has written them for the chat, and the pages are the same.
+    // Next.js has generated them for the chat, and the pages are the same.
     for (const types of project.includes('chat-') ? ['next-env.d.ts', '.next/types'] : [])
       cpSync(join(chat, types), join(project, types), { recursive: true })
   }
@@ -76,7 +77,7 @@ function checkTypes() {
   say(`── create-byref: the types of ${all.length} projects are sound`)
 }
 
-/** A question by a pipe, and one to the same conversation from another process. */
+/** Pipes a question, and then another one for the same conversation from another process. */
 function checkTerminal(project) {
   const start = ['--silent', 'start']
   const first = read('npm', start, { cwd: project, input: 'How much did it rain?\n' })
@@ -88,7 +89,7 @@ function checkTerminal(project) {
   assert.match(stderr, /\+ asset:\/\/\w+ \(6624 bytes\)/)
 }
 
-/** The server as a client starts it by mcp.json, and as the project's own client does. */
+/** Starts the server like a client, by mcp.json, and runs the project's own client. */
 async function checkMcpProxy(project) {
   const { mcpServers } = JSON.parse(readFileSync(join(project, 'mcp.json'), 'utf8'))
   const client = new Client({ name: 'check', version: '1.0.0' })

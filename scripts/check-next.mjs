@@ -1,5 +1,5 @@
-// The chat of create-byref, with the packed package, without and with DuckDB: built by Next.js, started, and opened in
-// Chromium. Run by check-create.mjs.
+// Checks the chat of create-byref with the packed package, with and without DuckDB: built by Next.js, started, and
+// opened in Chromium. Run by check-create.mjs.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -12,7 +12,7 @@ import { environment, node, root, run, say } from './setup.mjs'
 /** Two questions with two previews. The rows have 477,082 characters, and the chart has 103,489. */
 const MOST_PROMPT = 20_000
 
-/** A route beside those of the app: what needs optional peers, and files of the package, in a bundle. */
+/** A route beside those of the app. It needs optional peers, and files of the package, in a bundle. */
 const ROUTE = `
 import { generateText, stepCountIs, tool } from 'ai'
 import { createAssets } from 'byref'
@@ -60,7 +60,7 @@ async function takePicture() {
 }
 `
 
-/** Builds, starts and opens the app in a folder, where its packages are installed. */
+/** Builds, starts and opens the app in a folder with installed packages. */
 export async function checkNext(app) {
   const env = environment({ NEXT_TELEMETRY_DISABLED: '1' })
   mkdirSync(join(app, 'app/check'))
@@ -74,7 +74,7 @@ export async function checkNext(app) {
   await check({ app, env, sql: [{ total: 4 }] })
 }
 
-/** Builds and starts the app, and looks at what its routes and its page do. */
+/** Builds and starts the app, and checks its routes and its page. */
 async function check({ app, env, sql }) {
   const next = join(app, 'node_modules/next/dist/bin/next')
   run(node, [next, 'build'], { cwd: app, env })
@@ -149,7 +149,7 @@ async function checkPage(url) {
     const bytes = Buffer.from(await (await fetch(src)).arrayBuffer())
     const all = (await Promise.all(wire)).join('\n')
     assert(!all.includes(bytes.toString('utf8', 9_000, 9_060)), 'The chart is on the wire')
-    // However many bytes are before it, base64 of the chart has one of these.
+    // With any number of bytes before it, base64 of the chart contains one of these.
     for (const shift of [0, 1, 2]) {
       const part = bytes.subarray(9_000 + shift, 9_060 + shift).toString('base64')
       assert(!all.includes(part), 'The chart is on the wire as base64')
@@ -164,7 +164,7 @@ function answersOn(page) {
   return page.getByText('My prompt had')
 }
 
-/** The URL of the first of two charts, when it is loaded. */
+/** Resolves to the URL of the first of two charts, when it is loaded. */
 async function chartOn(page) {
   await page.waitForFunction(() => document.images.length === 2 && document.images[0].complete)
   const found = await page.evaluate(() => [document.images[0].naturalWidth, document.images[0].src])

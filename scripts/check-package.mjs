@@ -1,5 +1,5 @@
-// The package as its users get it: packed, installed in an empty project, its README code run, its types resolved, its
-// command started. Needs the npm registry for the dependencies.
+// Checks the package as users get it: packed, and installed in an empty project. Runs its README code, checks its
+// types, and starts its command. Needs the npm registry for the dependencies.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,7 +8,7 @@ import { checkContainer } from './check-container.mjs'
 import { checkRuntimes } from './check-runtimes.mjs'
 import { ensureInstalled, environment, node, root, run, say } from './setup.mjs'
 
-/** For CommonJS packages in a bundle of ES modules, which ask for Node's modules by `require`. */
+/** For CommonJS packages in a bundle of ES modules, which load Node's modules by `require`. */
 const REQUIRE =
   "import { createRequire as make } from 'node:module'; const require = make(import.meta.url)"
 
@@ -51,7 +51,7 @@ try {
         strict: true,
         noEmit: true,
         types: [],
-        // Our own declarations, and those that they lead to, hold by themselves.
+        // Our own declarations, and those that they import, must be complete by themselves.
         skipLibCheck: false,
       },
       files: ['readme.ts'],
@@ -72,7 +72,7 @@ try {
   // Known only once everything is installed.
   const { build } = await import('esbuild')
   const entry = join(project, 'node_modules/byref/dist/client/index.js')
-  // Fails for anything of Node, and for packages.
+  // Fails for any import of Node or of packages.
   const { metafile } = await build({
     ...{ entryPoints: [entry], bundle: true, platform: 'browser', format: 'esm' },
     ...{ write: false, minify: true, metafile: true },
@@ -125,7 +125,7 @@ try {
   rmSync(folder, { recursive: true, force: true })
 }
 
-/** The first TypeScript of the README. */
+/** Returns the first TypeScript block of the README. */
 function readmeCode() {
   const code = /```ts\n([\s\S]*?)```/.exec(readFileSync(join(root, 'README.md'), 'utf8'))?.[1]
   if (!code) throw new Error('README.md has no ```ts block')

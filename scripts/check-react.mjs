@@ -1,5 +1,6 @@
-// @byref/react as its users get it: packed, and built into a Vite app and a Next.js app in empty folders. Each is opened in
-// Chromium, beside a server with the demo model. Run by check-package.mjs: node scripts/check-react.mjs byref.tgz folder
+// Checks @byref/react as users get it: packed, and built into a Vite app and a Next.js app in empty folders. Each is
+// opened in Chromium, with a server with the demo model. Run by check-package.mjs: node scripts/check-react.mjs
+// byref.tgz folder
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -9,7 +10,7 @@ import { hasBrowser, openBrowser } from '../test/e2e/browser.ts'
 import { freePort } from './free-port.ts'
 import { environment, node, root, run, say } from './setup.mjs'
 
-/** A page that resets everything and styles its own elements, without layers. */
+/** A page that resets all styles and styles its own elements, without layers. */
 const HOSTILE = `
 * { margin: 0; padding: 0; box-sizing: content-box }
 button { background: red; border: 3px solid red; font-size: 30px }
@@ -50,7 +51,7 @@ export function Chat() {
   return <ByrefProvider client={client}><div style={{ height: 600 }}><Conversation /></div></ByrefProvider>
 }
 `,
-  // Entries are client components by themselves.
+  // The entries are client components.
   'app/server/page.jsx': `import { MessageContent } from '@byref/react'
 import { Workbench } from '@byref/react/workbench'
 
@@ -86,7 +87,7 @@ try {
   await stop(server.process)
 }
 
-/** Packs @byref/react, and looks at what is in it. */
+/** Packs @byref/react, and checks its content. */
 function pack() {
   const args = ['pack', '--json', '--workspace', '@byref/react', '--pack-destination', folder]
   const text = read('npm', args, root)
@@ -112,7 +113,7 @@ function pack() {
   return file
 }
 
-/** The example as it is, in a page with rules of its own. */
+/** The unchanged example, in a page with its own rules. */
 function installVite() {
   const app = join(folder, 'react-vite')
   cpSync(join(root, 'examples/react'), app, { recursive: true })
@@ -129,7 +130,7 @@ function installVite() {
       compilerOptions: {
         ...{ target: 'ES2024', module: 'ESNext', moduleResolution: 'Bundler', jsx: 'react-jsx' },
         ...{ strict: true, noEmit: true, types: ['vite/client'], allowImportingTsExtensions: true },
-        // Our own declarations, and those that they lead to, hold by themselves.
+        // Our own declarations, and those that they import, must be complete by themselves.
         skipLibCheck: false,
       },
       include: ['src'],
@@ -169,7 +170,7 @@ function install(app, manifest) {
 async function startServer(origin) {
   const bin = join(vite, 'node_modules/byref/bin/byref.mjs')
   const data = join(folder, 'react-data')
-  // Next.js sends the address of the server instead of the page's own.
+  // Next.js sends the URL of the server instead of the page's own.
   const args = ['serve', '--port', '0', '--data', data, '--log', 'silent', '--allow-origin', origin]
   const own = Object.fromEntries(
     Object.entries(env).filter(([name]) => !/_API_KEY|^OPENAI_/.test(name)),
@@ -191,7 +192,7 @@ function withServer() {
   return { ...env, BYREF_URL: server.url }
 }
 
-/** Starts a built app, and has a person ask something on its page and in the whole workbench. */
+/** Starts a built app, and asks something on its page and in the whole workbench. */
 async function check(app, args, ready, workbench) {
   const child = spawn(node, [...args, '--port', String(port)], {
     cwd: app,
@@ -228,7 +229,7 @@ async function checkPages(url, workbench) {
   }
 }
 
-/** Asks a question, and looks at the styles of the pane and of the app around it. */
+/** Asks a question, and checks the styles of the pane and of the app around it. */
 async function checkPane(page) {
   await ask(page)
   await page.getByRole('button', { name: 'Message actions' }).first().focus()
@@ -251,7 +252,7 @@ async function checkPane(page) {
   assert.deepEqual(styles, {
     root: ['flex', '13px', 'rgb(237, 237, 239)'],
     button: ['8px', '0px'],
-    // The tokens of the theme reach what floats, and the app is left alone.
+    // The tokens of the theme apply to floating elements, and the app is not affected.
     menu: 'rgb(25, 27, 30)',
     h1: ['40px', '7px'],
     body: 'rgba(0, 0, 0, 0)',

@@ -3,7 +3,7 @@ import { cpSync } from 'node:fs'
 import { join } from 'node:path'
 import { environment, node, root, run, say } from './setup.mjs'
 
-/** What must hold in each runtime is in test/runtimes. */
+/** The checks for each runtime are in test/runtimes. */
 export function checkRuntimes({ tarball, folder }) {
   const project = join(folder, 'runtimes')
   cpSync(join(root, 'test/runtimes'), project, { recursive: true })

@@ -1,5 +1,5 @@
-// `npm run docs`: the documentation as a site on this machine, changed as its files change. `npm run build:docs` builds it
-// into site/dist, and fails if a link is broken.
+// `npm run docs`: serves the documentation site on this machine, and updates it as its files change. `npm run
+// build:docs` builds it into site/dist, and fails if a link is broken.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { ensureInstalled, node, root, run, say } from './setup.mjs'

@@ -3,14 +3,14 @@ import { constants } from 'node:os'
 import { join } from 'node:path'
 import { environment, node, nodeFlags, root } from './setup.mjs'
 
-/** Runs the command line from source on the project's Node, passes signals on and ends as it ends. */
+/** Runs the command line from source on the project's Node, forwards signals, and exits with the same status. */
 export function launch(args) {
   const child = spawn(node, [...nodeFlags, join(root, 'src/cli.ts'), ...args], {
-    // The channel closes when this process is killed, which the server takes as its own end.
+    // The channel closes when this process is killed. Then the server ends, too.
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
     env: { ...environment(), BYREF_LAUNCHED: '1' },
   })
-  // A terminal's Ctrl-C reaches the child by itself; a signal sent to this process alone does not.
+  // A terminal sends Ctrl-C to the child, too. A signal to this process must be forwarded.
   let stopping = false
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
     process.on(signal, () => {
@@ -18,7 +18,7 @@ export function launch(args) {
       stopping = true
     })
   }
-  // npm starts this by a shell, which a signal to npm ends without a word to us.
+  // npm starts this by a shell. A signal to npm ends the shell without telling this process.
   const parent = process.ppid
   const orphaned = setInterval(() => {
     if (process.ppid === parent) return

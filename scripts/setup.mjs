@@ -1,4 +1,4 @@
-// What `npm start`, `npm test` and `npx byref` do before anything else on a fresh clone. Runs on any Node >= 20.
+// Runs before `npm start`, `npm test` and `npx byref` in a fresh clone. Works with any Node >= 20.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -8,10 +8,10 @@ import { fileURLToPath } from 'node:url'
 export const root = fileURLToPath(new URL('..', import.meta.url))
 const bin = join(root, 'node_modules', '.bin')
 
-/** The project's own Node (24), which runs TypeScript as it is; the machine's may be older. */
+/** The project's own Node (24), which runs TypeScript directly. That of the machine may be older. */
 export const node = join(bin, process.platform === 'win32' ? 'node.cmd' : 'node')
 
-/** Experimental warnings (node:sqlite) would only stand in the way of what the programs say. */
+/** Experimental warnings (node:sqlite) would only clutter the output. */
 export const nodeFlags = ['--disable-warning=ExperimentalWarning', '--conditions=byref-source']
 
 /** The environment for child processes: the project's binaries first on the path. */
@@ -19,7 +19,7 @@ export function environment(extra = {}) {
   return { ...process.env, PATH: `${bin}${delimiter}${process.env.PATH}`, ...extra }
 }
 
-/** Runs a command with its output shown; throws when it fails. */
+/** Runs a command with its output shown. Throws if it fails. */
 export function run(command, args, options = {}) {
   const { status, error } = spawnSync(command, args, {
     cwd: root,
@@ -31,7 +31,7 @@ export function run(command, args, options = {}) {
   if (status !== 0) throw new Error(`${command} ${args.join(' ')} ended with status ${status}`)
 }
 
-/** Installs from the lock file, unless what is installed came from the same lock file, also with `npm install`. */
+/** Installs from the lock file, unless the installed packages came from the same lock file, also with `npm install`. */
 export function ensureInstalled() {
   const stamp = join(root, 'node_modules', '.byref-installed')
   const wanted = digest([join(root, 'package-lock.json')])
@@ -44,7 +44,7 @@ function install(stamp, wanted) {
   writeFileSync(stamp, wanted)
 }
 
-/** Whether npm has installed the versions of the lock file. It lists what it has installed in a file of its own. */
+/** Whether npm has installed the versions of the lock file. npm lists what it has installed in a file of its own. */
 function hasLockedPackages() {
   const packagesIn = (file) => JSON.parse(read(join(root, file)) || '{}').packages ?? {}
   const found = packagesIn('node_modules/.package-lock.json')
@@ -57,7 +57,7 @@ function hasLockedPackages() {
 function installFromLock() {
   say('Installing what byref needs (once, from the lock file; about a minute) …')
   const npm = process.env.npm_execpath
-  // npm's settings of the run that started this one (a --prefix, say) are not for this install.
+  // npm settings of the run that started this one, such as --prefix, do not apply to this install.
   const env = Object.fromEntries(
     Object.entries(process.env).filter(([key]) => !/^npm_(config|package|lifecycle)_/i.test(key)),
   )
@@ -68,7 +68,7 @@ function installFromLock() {
     throw new Error('npm ci did not bring node_modules/.bin/node; see its output above')
 }
 
-/** Builds the workbench into dist/web, unless it was built from the same files. */
+/** Builds the workbench into dist/web, unless it was already built from the same files. */
 export function ensureWebBuilt() {
   const stamp = join(root, 'dist', 'web.stamp')
   const sources = [
@@ -94,7 +94,9 @@ function buildWeb(stamp, wanted) {
   writeFileSync(stamp, wanted)
 }
 
-/** Does the work while no other process does work of this name in this clone; two installs at once break both. */
+/**
+ * Runs work while no other process runs work with this name in this clone. Two concurrent installs break each other.
+ */
 function alone(name, work) {
   const lock = join(root, '.cache', `${name}.lock`)
   mkdirSync(join(root, '.cache'), { recursive: true })
@@ -130,7 +132,7 @@ function isAlive(pid) {
   }
 }
 
-/** A line for the person who waits, on stderr so that stdout stays the program's. */
+/** Prints a line for the person who waits, on stderr, so that stdout contains only the program's output. */
 export function say(line) {
   process.stderr.write(`${line}\n`)
 }

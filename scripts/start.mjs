@@ -1,4 +1,4 @@
-// `npm start`: sets up what is missing, then runs `byref serve` with the arguments given.
+// `npm start`: sets up what is missing, then runs `byref serve` with the same arguments.
 import { launch } from './launch.mjs'
 import { ensureInstalled, ensureWebBuilt } from './setup.mjs'
 

@@ -12,7 +12,7 @@ const report = join(root, 'node_modules', '.cache', 'byref-tests.json')
 mkdirSync(join(root, 'node_modules', '.cache'), { recursive: true })
 rmSync(report, { force: true })
 
-// Tests start hundreds of processes; what one of them compiled the others need not.
+// Tests start hundreds of processes. They share compiled code.
 const compiled = join(root, 'node_modules', '.cache', 'compiled')
 const failed = []
 await Promise.all([
@@ -34,7 +34,10 @@ step('tests', [
 ])
 close()
 
-/** Checks the types of a project. Several run at once, so one thread for each; what has not changed is not checked again. */
+/**
+ * Checks the types of a project. Several checks run concurrently, with one thread each. Unchanged projects are
+ * skipped.
+ */
 function types(name, project) {
   const state = join(
     root,
@@ -47,7 +50,7 @@ function types(name, project) {
   return check(name, ['node_modules/typescript/bin/tsc', '-p', project, ...flags])
 }
 
-/** Runs a check beside others, and prints what it said at its end. */
+/** Runs a check beside others, and prints its output at the end. */
 async function check(name, args) {
   const child = spawn(node, args, { cwd: root, env: environment() })
   const said = []
@@ -58,7 +61,7 @@ async function check(name, args) {
   if (status !== 0) failed.push(name)
 }
 
-/** Runs a step and goes on when it fails, so that one run tells everything that is wrong. */
+/** Runs a step, and continues after a failure, so that one run reports all problems. */
 function step(name, [command, ...args]) {
   say(`\n── ${name}`)
   const extra = { NODE_COMPILE_CACHE: compiled }
@@ -70,7 +73,7 @@ function step(name, [command, ...args]) {
   if (status !== 0) failed.push(name)
 }
 
-/** The last line counts tests, for people and for machines that read it. */
+/** The last line has the number of tests, for people and programs. */
 function close() {
   const {
     numPassedTests = 0,

@@ -1,4 +1,4 @@
-// The cost of one proxy for many servers: node bench/mcp/many-servers.ts [ROUNDS=5] Ten published MCP servers, each
+// The cost of one proxy for many servers: node bench/mcp/many-servers.ts [ROUNDS=5]. Ten published MCP servers, each
 // alone and all behind one proxy. The first run installs them.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,5 +1,5 @@
-// The cost of many tools at the start: node bench/tools/start.ts Tools of published MCP servers, all in every prompt,
-// and found by search. The first run installs the servers.
+// The cost of many tools at the start, all in every prompt, and found by search: node bench/tools/start.ts. The tools
+// are those of published MCP servers. The first run installs the servers.
 
 import { generateText, isStepCount, jsonSchema, type ToolSet, tool } from 'ai'
 import { createAgent, defineTool, type Tool } from '../../src/index.ts'

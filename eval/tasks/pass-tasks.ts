@@ -326,14 +326,14 @@ export function listOrders(orders: () => readonly OrderRow[]) {
   return evalTool('list_orders', 'Lists all orders', {}, orders)
 }
 
-/** Returns a tool that takes rows and gives an id. */
+/** Returns a tool that takes rows and returns an id. */
 export function makeReport(report: string) {
   return evalTool('make_report', 'Makes a report of rows', { rows: rowsParameter }, () => ({
     report,
   }))
 }
 
-/** Returns a tool that takes a text and gives a key. */
+/** Returns a tool that takes a text and returns a key. */
 export function archiveText(key: string) {
   return evalTool(
     'archive_text',
@@ -343,7 +343,7 @@ export function archiveText(key: string) {
   )
 }
 
-/** Returns a tool that takes rows and gives a number. */
+/** Returns a tool that takes rows and returns a number. */
 export function sumColumn(total: number) {
   const parameters = { rows: rowsParameter, column: z.string() }
   return evalTool('sum_column', 'Adds up a column of rows', parameters, () => ({ total }))

@@ -1,7 +1,7 @@
 import type { AtRule, Node, Plugin, Rule } from 'postcss'
 import selectorParser from 'postcss-selector-parser'
 
-/** How strong the rules of each layer are: one class for each step. Rules without a layer win over all of them. */
+/** The specificity of the rules of each layer, in classes. Rules without a layer win over all of them. */
 const WEIGHTS: Record<string, number> = {
   properties: 0,
   theme: 0,

@@ -5,7 +5,7 @@ import { defineConfig } from 'vitest/config'
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
-// What needs a page says so: `// @vitest-environment jsdom`.
+// Tests that need a page start with `// @vitest-environment jsdom`.
 export default defineConfig({
   root: here('.'),
   plugins: [react()],
@@ -17,14 +17,14 @@ export default defineConfig({
   test: {
     name: 'react',
     include: ['src/**/*.test.{ts,tsx}', '../../web/src/**/*.test.ts'],
-    // A page costs more than its tests: files share one, and leave it as they found it.
+    // A page costs more than its tests. So files share one, and clean up after themselves.
     pool: 'threads',
     isolate: false,
     maxWorkers: availableParallelism() + 1,
     unstubGlobals: true,
     restoreMocks: true,
     setupFiles: ['src/testing/setup.ts'],
-    // As long as those of ../../vitest.config.ts.
+    // The same as in ../../vitest.config.ts.
     testTimeout: 180_000,
     hookTimeout: 180_000,
     expect: { poll: { timeout: 30_000 } },

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 
-/** A node of the accessibility tree, as Chromium's developer tools give it. */
+/** A node of the accessibility tree, as Chromium's developer tools return it. */
 interface AxNode {
   nodeId: string
   parentId?: string
@@ -10,13 +10,13 @@ interface AxNode {
   properties?: { name: string; value: { value?: unknown } }[]
 }
 
-/** Roles of elements that a person acts on. */
+/** Roles of interactive elements. */
 const INTERACTIVE = new Set([
   ...['button', 'link', 'textbox', 'searchbox', 'combobox', 'checkbox', 'radio', 'switch'],
   ...['slider', 'spinbutton', 'tab', 'menuitem', 'option', 'listbox', 'treeitem'],
 ])
 
-/** Roles whose name tells where an element is. */
+/** Roles whose name identifies a part of the page. */
 const AROUND = new Set([
   ...['article', 'form', 'region', 'dialog', 'navigation', 'complementary', 'group', 'list'],
   ...['row', 'tree', 'treeitem', 'tabpanel', 'menu', 'table', 'figure', 'section'],
@@ -24,8 +24,8 @@ const AROUND = new Set([
 ])
 
 /**
- * Returns what a screen reader cannot tell apart: elements without a name, and elements with the same name in the same
- * place. Links to the same address may have the same name.
+ * Returns what a screen reader cannot distinguish: elements without a name, and elements with the same name in the
+ * same part. Links to the same URL may have the same name.
  */
 export async function axProblems(page: Page): Promise<string[]> {
   const devtools = await page.context().newCDPSession(page)
@@ -39,7 +39,7 @@ export async function axProblems(page: Page): Promise<string[]> {
     if (node.ignored || !INTERACTIVE.has(role)) continue
     const place = [...around(node, byId)].join(' in ')
     if (name === '') problems.push(`${role} without a name, in ${place || 'the page'}`)
-    // Lines of a tree may say the same at different places of the data.
+    // Lines of a tree may have equal names at different places in the data.
     if (role === 'treeitem') continue
     const key = `${role} "${name}"${place && ` in ${place}`}`
     const address = node.properties?.find((one) => one.name === 'url')?.value.value ?? node.nodeId
@@ -54,7 +54,7 @@ export async function axProblems(page: Page): Promise<string[]> {
 function* around(node: AxNode, byId: ReadonlyMap<string, AxNode>): Iterable<string> {
   for (let one = byId.get(node.parentId ?? ''); one; one = byId.get(one.parentId ?? '')) {
     const { role, name } = textsOf(one)
-    // Screen readers tell the number of a table's row.
+    // Screen readers announce the number of a table row.
     const row = role === 'row' ? ` ${one.nodeId}` : ''
     if (!one.ignored && name !== '' && AROUND.has(role)) yield `${role} "${name}"${row}`
   }

@@ -9,14 +9,14 @@ const LAYOUT = script('layout-problems.js')
 const TEXT = script('text-problems.js')
 const STILL = script('stand-still.js')
 
-/** Ids that addresses of views have in braces. */
+/** Ids that the URLs of views have in braces. */
 export type Ids = Readonly<Record<string, string>>
 
-/** Opens a view, waits until it shows, and gives what is wrong with it, in words; nothing is an empty list. */
+/** Opens a view, waits until it is complete, and returns its problems as texts. An empty list means no problems. */
 export async function checkView(page: Page, url: string, view: View, ids: Ids): Promise<string[]> {
   await openView(page, url, view, ids)
   await page.evaluate(axe.source)
-  // Frames in a sandbox run no scripts, so that nothing can look into them from inside.
+  // Frames in a sandbox run no scripts, so they cannot be inspected from inside.
   const { violations } = await page.evaluate<AxeResults>('axe.run({ iframes: false })')
   const found = violations.flatMap(({ id, nodes }) =>
     nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 160)} ${failureSummary ?? ''}`),
@@ -26,7 +26,7 @@ export async function checkView(page: Page, url: string, view: View, ids: Ids): 
   return [...found, ...layout, ...text, ...(await axProblems(page))]
 }
 
-/** Opens a view and waits until it shows and nothing moves. */
+/** Opens a view, and waits until it is complete and nothing moves. */
 export async function openView(page: Page, url: string, view: View, ids: Ids): Promise<void> {
   const path = view.path.replace(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? name)
   await page.goto('about:blank')

@@ -1,4 +1,5 @@
-// What lies wrong on a page: it scrolls sideways, reaches out of it, or has controls that lie on each other. Runs in the page.
+// Finds layout problems of a page: it scrolls sideways, content extends beyond it, or controls overlap. Runs in the
+// page.
 ;(() => {
   const problems = []
   const wide = document.scrollingElement?.scrollWidth ?? 0
@@ -30,9 +31,9 @@
     const above = document.elementFromPoint(x, y)
     if (!above || control.contains(above) || above.contains(control)) continue
     if (above.closest('label')?.contains(control)) continue
-    // What floats above the page can be dismissed or scrolled away.
+    // Floating elements can be dismissed or scrolled away.
     if (above.closest('[data-floats], [data-radix-popper-content-wrapper]')) continue
-    // What has scrolled out of a box that it lies in is not in sight.
+    // Content that has scrolled out of its box is not visible.
     let isOut = false
     for (let box = control.parentElement; box; box = box.parentElement) {
       const edge = box.getBoundingClientRect()

@@ -1,8 +1,8 @@
-// node --conditions=byref-source scripts/look/look.ts [folder=look] [view] [theme] [width] [--text 100] [--rtl] [--contrast]:
-// pictures of every screen and dialog of the workbench, light and dark, at three widths, and what axe and the layout have
-// against them. --text 200 sets the font size of the browser to 200 %, as people do in its settings. --rtl turns the page
-// from right to left. --contrast looks as a high contrast theme of Windows does. Uses the pinned browser of the tests, or
-// the one that BYREF_TEST_BROWSER names.
+// Takes pictures of every screen and dialog of the workbench, light and dark, at three widths, and prints problems
+// that axe and the layout checks find. --text 200 sets the font size of the browser to 200 %, like its settings.
+// --rtl shows the page from right to left. --contrast uses a high contrast theme like that of Windows. Uses the
+// pinned browser of the tests, or the one that BYREF_TEST_BROWSER names. Run: node --conditions=byref-source
+// scripts/look/look.ts [folder=look] [view] [theme] [width] [--text 100] [--rtl] [--contrast]
 import { mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'

@@ -6,8 +6,9 @@ import { makeVersions } from './make-versions.ts'
 const INVOICES = new URL('../../web/public/samples/invoices.csv', import.meta.url)
 
 /**
- * Makes conversations that no sample has: one that waits for an approval, one whose first call failed, one in Arabic
- * and Hebrew, `two-scripts`, and one with edited files, `versions`. Gives their ids. The server answers with the demo model.
+ * Makes conversations that are not in the samples: one that waits for an approval, one whose first call failed, one
+ * in Arabic and Hebrew, `two-scripts`, and one with edited files, `versions`. Returns their ids. The server answers
+ * with the demo model.
  */
 export async function makeConversations(url: string): Promise<Ids> {
   const client = createClient({ baseUrl: url })
@@ -51,7 +52,10 @@ ${TABLE}
 const rain = sum(rows, 'amount') // مجموع
 \`\`\``
 
-/** The lines of an export: a conversation from right to left, with names, numbers, references and code from left to right. */
+/**
+ * The lines of an export: a conversation from right to left, with names, numbers, references and code from left to
+ * right.
+ */
 function twoScripts(): string {
   const timestamp = '2026-01-05T09:30:00.000Z'
   const person = { participant_id: 'noa', participant_role: 'user', name: 'נועה' }

@@ -24,7 +24,7 @@ const DIFF = `@@ -20,5 +20,5 @@
 
 /**
  * Makes files with versions: a text in the conversation `versions`, in which the next edit waits for an approval, a
- * table and a picture. Gives the ids of their newest versions.
+ * table and a picture. Returns the ids of their newest versions.
  */
 export async function makeVersions(client: Client): Promise<Ids> {
   async function edited(

@@ -51,7 +51,10 @@ const through = (name: string, args: object) => ({
   calls: [{ name: 'call_tool', arguments: { name, arguments: args } }],
 })
 
-/** Starts a server of an agent with many tools, and its conversation `many-tools`, in which it has searched for some. */
+/**
+ * Starts a server with an agent with many tools, and its conversation `many-tools`, in which it has searched for
+ * some.
+ */
 export async function serveManyTools(): Promise<{ url: string; stop: () => Promise<void> }> {
   const model = scriptedModel([
     search('make an invoice for a customer', 'billing'),

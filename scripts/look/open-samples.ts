@@ -8,7 +8,7 @@ interface Info {
   table: object | null
 }
 
-/** Loads all samples as a person does from an empty workbench; gives the ids that views name. */
+/** Loads all samples like a person in an empty workbench. Returns the ids that views name. */
 export async function openSamples(page: Page, url: string): Promise<Ids> {
   for (const title of [
     'Refunds that a person approves',

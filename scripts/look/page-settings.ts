@@ -1,12 +1,12 @@
 import type { BrowserContext, Page } from 'playwright-core'
 
-/** The font size of a browser, in pixels, before a person changes it. */
+/** The default font size of a browser, in pixels. */
 const STANDARD = 16
 const FIXED = 13
 
 /**
- * Sets the font size of the browser, as a person does in its settings: everything in `rem`, media queries included,
- * follows. 1 is the usual size.
+ * Sets the font size of the browser, like its settings. It changes everything in `rem`, including media queries. 1 is
+ * the default size.
  */
 export async function setTextSize(page: Page, scale: number): Promise<void> {
   const devtools = await page.context().newCDPSession(page)
@@ -14,7 +14,7 @@ export async function setTextSize(page: Page, scale: number): Promise<void> {
   await devtools.send('Page.setFontSizes', { fontSizes })
 }
 
-/** Turns all pages of the context from right to left, as a page does that has the workbench in an Arabic app. */
+/** Shows all pages of the context from right to left, like a page that embeds the workbench in an Arabic app. */
 export async function turnAround(context: BrowserContext): Promise<void> {
   await context.addInitScript(`{
     // The first script runs before the page has an element.

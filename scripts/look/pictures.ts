@@ -1,4 +1,5 @@
-// node --conditions=byref-source scripts/look/pictures.ts: makes the pictures of README and docs, of the samples.
+// node --conditions=byref-source scripts/look/pictures.ts: takes the pictures of the README, the docs and the
+// samples.
 import { extname, join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { buildPanes } from '../../web/panes/build-panes.ts'
@@ -9,7 +10,7 @@ import { withSamples } from './with-samples.ts'
 /** Pictures by the views that they show. */
 const PICTURES = { prompt: 'workbench', run: 'run', checks: 'checks', 'asset-sql': 'table' }
 
-/** Pictures of the panes of `@byref/react`: their pixels, the conversation, and what is in sight when they are there. */
+/** Pictures of the panes of `@byref/react`: their size, the conversation, and what must be visible. */
 const PANES = [
   { pane: 'Thread', width: 760, height: 560, id: 'sample-weather', shows: 'main, article' },
   { pane: 'Composer', width: 760, height: 120, id: 'sample-weather', shows: 'textarea' },
@@ -60,8 +61,8 @@ await withSamples(async ({ browser, url, ids }) => {
 })
 
 /**
- * Waits until everything is drawn, at most five seconds, because a message may contain such text as it is. The policy of
- * the page allows no `waitForFunction`.
+ * Waits until everything is drawn, at most five seconds, because a message may contain such text itself. The policy
+ * of the page forbids `waitForFunction`.
  */
 async function drawn(page: Page): Promise<void> {
   for (let tries = 0; tries < 100; tries++) {
@@ -70,7 +71,7 @@ async function drawn(page: Page): Promise<void> {
   }
 }
 
-/** Adds the page of the panes to the server's, so that both have one origin. */
+/** Adds the page of the panes to those of the server, so that both have one origin. */
 async function servePanes(page: Page, url: string): Promise<void> {
   await page.route(`${url}/panes/**`, async (route) => {
     const { pathname } = new URL(route.request().url())

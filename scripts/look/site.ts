@@ -1,6 +1,6 @@
-// node --conditions=byref-source scripts/look/site.ts [folder=look/site]: pictures of pages of the built documentation
-// site, light and dark, on a phone and on a desk, and what axe has against them. Uses the browser of the tests. Build the
-// site first: npm run build:docs.
+// node --conditions=byref-source scripts/look/site.ts [folder=look/site]: takes pictures of pages of the built
+// documentation site, light and dark, for phone and desktop, and prints what axe finds. Uses the browser of the
+// tests. Build the site first: npm run build:docs.
 import { once } from 'node:events'
 import { mkdir, readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
@@ -87,7 +87,7 @@ async function look(browser: Browser, theme: 'light' | 'dark', width: number): P
   return count
 }
 
-/** What axe finds, and whether the page is wider than its window. */
+/** Returns what axe finds, and whether the page is wider than its window. */
 async function wrongOn(page: Page): Promise<string[]> {
   await page.evaluate(axe.source)
   const { violations } = await page.evaluate<AxeResults>('axe.run()')
@@ -101,8 +101,8 @@ async function wrongOn(page: Page): Promise<string[]> {
 }
 
 /**
- * Searches, and opens the first result. axe is not asked: the search box of VitePress has links inside options, which it
- * reports.
+ * Searches, and opens the first result. axe is not used here: the search box of VitePress has links inside options,
+ * which it reports.
  */
 async function search(page: Page, picture: string): Promise<string[]> {
   await page.getByRole('button', { name: 'Search' }).first().click()

@@ -1,5 +1,4 @@
-// Waits until pictures are there and nothing moves, or two seconds. Runs in the page.
-// biome-ignore lint/nursery/noFloatingPromises: who runs it waits for what it gives
+// Waits until pictures are loaded and nothing moves, or two seconds. Runs in the page.
 Promise.race([
   new Promise((go) => setTimeout(go, 2_000)),
   Promise.all([

@@ -1,5 +1,5 @@
-// What is wrong with the texts of the page: words and numbers in tables of messages that are broken, texts that are cut
-// off without an ellipsis, and texts that lie on each other. Runs in the page.
+// Finds problems with the texts of the page: broken words and numbers in tables of messages, texts that are cut off
+// without an ellipsis, and texts that overlap. Runs in the page.
 ;(() => {
   const problems = []
   const said = (text) => `"${text.trim().slice(0, 60)}"`
@@ -10,12 +10,12 @@
     return [...range.getClientRects()].filter(({ width, height }) => width > 0 && height > 0)
   }
 
-  /** What only screen readers read, what nobody sees, and the inner parts of formulas, which overlap as they should. */
+  /** Text for screen readers only, invisible text, and the inner parts of formulas, which overlap on purpose. */
   const isLeftOut = (element) =>
     element.closest('.katex, .sr-only, math, title, script, style, select, textarea, svg') !==
       null || !element.checkVisibility({ opacityProperty: true, visibilityProperty: true })
 
-  /** What lies above the page, with a background of its own. */
+  /** Elements above the page, with a background of their own. */
   const isFloating = (element) => {
     if (element.closest('[data-floats], [data-radix-popper-content-wrapper]')) return true
     for (let box = element; box && box !== document.body; box = box.parentElement) {
@@ -26,13 +26,13 @@
     return false
   }
 
-  /** Whether a box shows that its text goes on. */
+  /** Whether a box shows that its text continues. */
   const hasEllipsis = (box) => {
     const { textOverflow, webkitLineClamp } = getComputedStyle(box)
     return textOverflow === 'ellipsis' || webkitLineClamp !== 'none'
   }
 
-  /** Words without a place where a line may end. Scripts without spaces have many. */
+  /** Words without a possible line break. Scripts without spaces have many. */
   const WORD =
     /[+-]?\p{N}[\p{N}.,:%\u00a0]*|(?:(?![\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Hangul}])[\p{L}\p{M}])+/gu
 
@@ -55,12 +55,12 @@
   }
 
   const clips = (node, rect) => {
-    // A button that floats is cut where there is no room for it.
+    // A floating button is cut if there is no room for it.
     if (node.parentElement.closest('button[data-floats]')) return
     for (let box = node.parentElement; box && box !== document.body; box = box.parentElement) {
       const { overflowX, overflowY } = getComputedStyle(box)
       const edge = box.getBoundingClientRect()
-      // Such a box is for screen readers alone.
+      // Such a box is for screen readers only.
       if (edge.width <= 1 && edge.height <= 1) return
       const isOut = {
         x: rect.left < edge.left - 1 || rect.right > edge.right + 1,
@@ -72,7 +72,7 @@
         problems.push(`cut off: ${said(node.data)}`)
         return
       }
-      // What scrolls out of a box can be scrolled into it.
+      // Content that has scrolled out of a box can be scrolled into it.
       const scrolls = (overflow) => overflow === 'auto' || overflow === 'scroll'
       if ((scrolls(overflowX) && isOut.x) || (scrolls(overflowY) && isOut.y)) return
     }
@@ -108,7 +108,7 @@
     }
   }
 
-  // What is below an open dialog or menu cannot be reached.
+  // Content below an open dialog or menu cannot be reached.
   const top = [...document.querySelectorAll('[role=dialog], [role=menu]')].at(-1)
   const lines = []
   for (const node of textsOf(top ?? document.body)) {

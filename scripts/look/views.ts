@@ -3,13 +3,13 @@ import type { Page } from 'playwright-core'
 /** A screen or a dialog of the workbench. */
 export interface View {
   name: string
-  /** The address, with the ids of samples' assets by name: `{table}`, `{picture}`. */
+  /** The URL, with the ids of samples' assets by name: `{table}`, `{picture}`. */
   path: string
-  /** What every page of this kind has. Default: the main part or a dialog of the workbench. */
+  /** What every page of this type contains. Default: the main part or a dialog of the workbench. */
   root?: string
-  /** What is done when the page is there. */
+  /** Actions after the page is loaded. */
   open?: (page: Page) => Promise<void>
-  /** What is in sight when it is open. */
+  /** What must be visible when it is open. */
   shows: string
 }
 
@@ -45,14 +45,14 @@ async function attach(page: Page, name: string, text: string): Promise<void> {
   await file.setInputFiles({ name, mimeType: 'text/csv', buffer })
 }
 
-/** Opens the inspector where it is a drawer. */
+/** Opens the inspector if it is a drawer. */
 async function inspector(page: Page): Promise<void> {
   const show = page.getByRole('button', { name: 'Show inspector' })
   if (await show.isVisible()) await show.click()
   await page.getByRole('tablist', { name: 'Inspector' }).waitFor()
 }
 
-/** Every screen and dialog, with what samples show in it. */
+/** Every screen and dialog, with content of the samples. */
 export const VIEWS: readonly View[] = [
   { name: 'empty', path: '/', shows: 'text=Ask about big files without pasting them' },
   { name: 'thread', path: weather, shows: 'text=Which month was the wettest?' },
@@ -404,7 +404,7 @@ export const VIEWS: readonly View[] = [
   { name: 'debug', path: `${every}?debug=/#m-{debug}`, shows: 'role=dialog[name="Debug"]' },
 ]
 
-/** Widths of a phone, a tablet and a desk, in pixels. */
+/** Widths of a phone, a tablet and a desktop, in pixels. */
 export const WIDTHS = [360, 768, 1440] as const
 
 /** Light and dark. */

@@ -6,14 +6,14 @@ import { makeConversations } from './make-conversations.ts'
 import { serveManyTools } from './many-tools.ts'
 import { openSamples } from './open-samples.ts'
 
-/** A browser before a server that has the samples, and the ids that addresses of views name. */
+/** A browser with a server that has the samples, and the ids that URLs of views name. */
 export interface Stage {
   browser: Browser
   url: string
   ids: Ids
 }
 
-/** Does something with a browser and a server of its own, and ends both. */
+/** Runs a function with a browser and its own server, and closes both. */
 export async function withSamples(act: (stage: Stage) => Promise<void>): Promise<void> {
   const data = temporaryFolder()
   const other = temporaryFolder()

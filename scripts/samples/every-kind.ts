@@ -12,7 +12,7 @@ const bot = { participant_id: 'bot', participant_role: 'assistant', name: 'Bot' 
 const plugin = { participant_id: 'build', participant_role: 'plugin', name: 'Build server' }
 const system = { participant_id: 'system', participant_role: 'system' }
 
-/** Messages of all types, contents and metadata, as they should be and as they should not. */
+/** Messages of all types, contents and metadata, valid and invalid. */
 function messages(refs: { picture: string; sound: string; pdf: string; table: string }): object[] {
   return [
     {
@@ -167,7 +167,7 @@ function messages(refs: { picture: string; sound: string; pdf: string; table: st
   ]
 }
 
-/** A tone of a second at 440 Hz, as WAV. */
+/** A tone of one second at 440 Hz, as WAV. */
 function tone(): Uint8Array {
   const rate = 8_000
   const sound = Buffer.alloc(44 + rate)
@@ -203,7 +203,7 @@ trailer<</Root 1 0 R>>
 %%EOF
 `
 
-/** One message of every kind, and of everything that can be wrong with one. */
+/** One message of every type, and one with every possible problem. */
 export const everyKind: Sample = {
   name: 'every-kind',
   title: 'Every kind of message',

@@ -89,7 +89,7 @@ const model = () =>
     },
   ])
 
-/** Untrusted data: passed on by name, asked about, stopped where it would act, and followed to its origin. */
+/** Untrusted data: passed on by name, asked about, stopped before a tool acts on it, and traced to its origin. */
 export const mail: Sample = {
   name: 'mail',
   title: 'A mail that gives orders',

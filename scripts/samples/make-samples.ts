@@ -1,4 +1,5 @@
-// node --conditions=byref-source scripts/samples/make-samples.ts: makes the sample conversations of the workbench anew.
+// node --conditions=byref-source scripts/samples/make-samples.ts: makes the sample conversations of the workbench
+// again.
 import { everyKind } from './every-kind.ts'
 import { mail } from './mail.ts'
 import { refunds } from './refunds.ts'

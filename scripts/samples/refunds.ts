@@ -99,7 +99,7 @@ const model = () =>
     { text: 'Then C9 stays as it is.', usage: { inputTokens: 2_010, outputTokens: 12 } },
   ])
 
-/** Calls that run at once and wire themselves by names, approvals given and denied, and one that failed. */
+/** Concurrent calls that are connected by names, approved and denied calls, and one that failed. */
 export const refunds: Sample = {
   name: 'refunds',
   title: 'Refunds that a person approves',

@@ -5,11 +5,11 @@ import type { Assets } from '../../src/assets/assets-contract.ts'
 import { createAssets } from '../../src/assets/create-assets.ts'
 import { createMemoryLog } from '../../src/log/memory-log.ts'
 
-/** What a sample is made in. */
+/** The environment in which a sample is made. */
 export interface Studio {
   log: ReturnType<typeof createMemoryLog>
   assets: Assets
-  /** Saves a file as a person attaches it; gives the references of the file and of its table. */
+  /** Saves a file like one that a person attaches. Returns the references of the file and of its table. */
   attach(
     name: string,
     bytes: Uint8Array,
@@ -17,16 +17,16 @@ export interface Studio {
   ): Promise<{ ref: string; table: string | null }>
 }
 
-/** A conversation to show, and how it is made. */
+/** A sample conversation, and how it is made. */
 export interface Sample {
   name: string
   title: string
   description: string
-  /** Makes it under this id. */
+  /** Makes it with this id. */
   make(studio: Studio, conversation: string): Promise<void>
 }
 
-/** A file of a sample, with the ids that its conversation knows it by. */
+/** A file of a sample, with its ids in the conversation. */
 interface SampleFile {
   asset: string
   table?: string
@@ -37,7 +37,7 @@ interface SampleFile {
 
 const FOLDER = join(import.meta.dirname, '../../web/public/samples')
 
-/** Makes samples and writes them where the workbench serves them: the lines of an export, and the files that they name. */
+/** Makes samples, and writes them into the workbench: the lines of an export, and the files that they name. */
 export async function writeSamples(samples: readonly Sample[]): Promise<void> {
   await mkdir(FOLDER, { recursive: true })
   for (const sample of samples) {
@@ -70,7 +70,7 @@ async function record({ name, title, make }: Sample) {
   return { lines, files: await filesIn(assets, lines.join('\n'), tables) }
 }
 
-/** The files that the lines name; tables are made anew of the files that they came from. */
+/** Returns the files that the lines name. Tables are made again from their files. */
 async function filesIn(assets: Assets, text: string, tables: ReadonlyMap<string, string>) {
   const files: SampleFile[] = []
   for (let cursor: string | undefined; ; ) {

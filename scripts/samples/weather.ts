@@ -12,7 +12,7 @@ const QUESTIONS = [
   'Chart the average temp_max by weather',
 ]
 
-/** A table by reference: charts of its rows, and a question that is answered from what the first chart kept. */
+/** A table by reference: charts of its rows, and a question that is answered with the summary of the first chart. */
 export const weather: Sample = {
   name: 'weather',
   title: 'Four years of weather',

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Syntax of old versions of Node, so that they can run this check.
+// Uses syntax of old Node versions, so that they can run this check.
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 if (major < 22 || (major === 22 && minor < 18)) {
   console.error(

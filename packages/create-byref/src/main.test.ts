@@ -18,7 +18,7 @@ const bin = fileURLToPath(new URL('../bin/create-byref.mjs', import.meta.url))
 const root = realpathSync(mkdtempSync(join(tmpdir(), 'create-byref-')))
 afterAll(() => rmSync(root, { recursive: true, force: true }))
 
-/** The environment of somebody with these programs, which are shell scripts. */
+/** An environment that has only these programs, which are shell scripts. */
 function environment(programs: Record<string, string> = {}): NodeJS.ProcessEnv {
   const folder = mkdtempSync(join(root, 'bin-'))
   for (const [name, script] of Object.entries(programs))
@@ -27,7 +27,7 @@ function environment(programs: Record<string, string> = {}): NodeJS.ProcessEnv {
   return { ...env, HOME: root, USERPROFILE: root, PATH: `${folder}${delimiter}${env.PATH}` }
 }
 
-/** Runs the command where stdin is no terminal. */
+/** Runs the command without a terminal on stdin. */
 function create(args: string[], env = environment()) {
   const options = { cwd: root, env, encoding: 'utf8', input: '' } as const
   return spawnSync(process.execPath, [bin, ...args], options)

@@ -3,7 +3,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import validateName from 'validate-npm-package-name'
 import { UsageError } from './usage-error.mjs'
 
-/** What a new project may find in its folder. */
+/** Names that a new project's folder may already contain. */
 const HARMLESS = new Set(['.git', '.DS_Store', 'Thumbs.db'])
 
 /**

@@ -38,7 +38,7 @@ server.registerTool(
   },
 )
 
-/** Stands for a real source of data. */
+/** A placeholder for a real source of data. */
 function temperatureAt(hour: number): number {
   const season = -10 * Math.cos((hour / 8760) * 2 * Math.PI)
   const day = -4 * Math.cos((hour / 24) * 2 * Math.PI)

@@ -1,4 +1,4 @@
-// An MCP client, as Claude Desktop or Cursor is one: it starts the server of mcp.json and lets a model use its tools.
+// An MCP client, like Claude Desktop or Cursor: it starts the server of mcp.json and lets a model use its tools.
 import { readFileSync } from 'node:fs'
 import { createMCPClient } from '@ai-sdk/mcp'
 import { Experimental_StdioMCPTransport as StdioTransport } from '@ai-sdk/mcp/mcp-stdio'

@@ -18,7 +18,7 @@ export const model = scriptedModel(({ prompt }) => {
     : `The tools failed: ${results.join('\n')}`
 })
 
-/** JSON of what was said, without the escapes of JSON inside JSON. */
+/** Returns the JSON of the messages, without the escapes of JSON inside JSON. */
 function text(value: unknown): string {
   return JSON.stringify(value).replaceAll('\\', '')
 }

@@ -33,7 +33,7 @@ beforeEach(() => {
 
 afterEach(() => history.replaceState(null, '', '/'))
 
-/** The commands about the conversation that is open. */
+/** The commands for the open conversation. */
 async function commands(): Promise<string[]> {
   history.replaceState(null, '', '/c/c1')
   render(<Workbench filesUrl="/" />)

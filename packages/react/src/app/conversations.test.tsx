@@ -49,7 +49,7 @@ function summary(id: string, change: Partial<ConversationSummary> = {}): Convers
   }
 }
 
-/** Answers every request; the list is what `pages` says of its query. */
+/** Answers every request. `pages` returns the list for a query. */
 function serve(
   pages: (query: URLSearchParams) => { conversations: ConversationSummary[]; next: string | null },
   other: (request: Request) => Response = () => Response.json({ id: 'made' }, { status: 201 }),

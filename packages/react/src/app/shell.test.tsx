@@ -7,7 +7,7 @@ import { renderInApp } from '../testing/render-in-app.tsx'
 import { server } from '../testing/server.ts'
 import { Shell } from './shell.tsx'
 
-/** A server that knows the token `good`, of a reader. */
+/** A server that accepts the token `good`, of a reader. */
 let signedIn = false
 
 beforeEach(() => {
@@ -29,7 +29,7 @@ beforeEach(() => {
   })
 })
 
-/** The shell, to which nothing is known of the server yet. */
+/** The shell, without any data of the server. */
 async function show() {
   const view = await renderInApp(<Shell />)
   await server.queries.resetQueries({ queryKey: server.infoQuery.queryKey })
@@ -79,7 +79,7 @@ describe('Shell', () => {
     })
     vi.stubGlobal('fetch', asked)
     server.noticeSignOut(new ApiError(401, 'unauthorized', 'This needs a token'), ['conversations'])
-    // A page that asked the server again would show something else until it answers.
+    // A page that asked the server again would show something else until it responds.
     await new Promise((resolve) => setTimeout(resolve, 20))
     answer.resolve()
     expect(screen.getByLabelText<HTMLInputElement>('Token')).toBe(field)

@@ -49,7 +49,7 @@ describe('useKeptFocus', () => {
     const { rerender } = render(<List names={['a']} />)
     act(() => screen.getByText('a').focus())
     rerender(<List names={['a']} busy />)
-    // A browser takes the focus from a disabled button at its next frame; jsdom leaves it there.
+    // A browser takes the focus from a disabled button at its next frame; jsdom does not.
     vi.spyOn(document, 'activeElement', 'get').mockReturnValue(document.body)
     const focus = vi.spyOn(screen.getByText('a'), 'focus')
     await act(async () => {})

@@ -14,7 +14,7 @@ import { Conversation } from './conversation.tsx'
 import { Inspector } from './inspector.tsx'
 import { Thread } from './thread.tsx'
 
-/** A server whose conversations have one message each, and the requests that it got. */
+/** A server whose conversations have one message each, and the requests that it received. */
 function serverOf(text: string, change: Parameters<typeof message>[0] = {}) {
   const asked: string[] = []
   const fetch = async (input: string | URL | Request, { method = 'GET' }: RequestInit = {}) => {

@@ -8,7 +8,7 @@ import { client } from '../testing/server.ts'
 import { FieldPreview } from './field-preview.tsx'
 import { TextPreview } from './text-preview.tsx'
 
-/** Has the server give this body; gives the asset that it is of. */
+/** Makes the server return this body. Returns its asset. */
 function body(text: string, mime: string): AssetInfo {
   vi.spyOn(client, 'assetContent').mockImplementation(
     async () => new Response(text, { headers: { 'content-type': mime } }),

@@ -5,7 +5,7 @@ import { savePage } from './save-page.ts'
 
 const TEMPLATE = `<script type="application/json" id="${DATA_ID}"></script><p>app</p>`
 
-/** A conversation with this text, on a server that knows these assets. */
+/** A conversation with this text, on a server with these assets. */
 function server(content: string, known: Record<string, object>) {
   const event = { type: 'NEW_MESSAGE', payload: { id: 'm', content } }
   const lines = [JSON.stringify({ byref: 'conversation' }), JSON.stringify({ event })]

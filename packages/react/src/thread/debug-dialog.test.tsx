@@ -27,7 +27,7 @@ function show() {
   return renderInApp([...items, <Debug key="debug" />], { state })
 }
 
-/** Presses the button, as a person does who has come to it. */
+/** Clicks the button like a person. */
 async function press(): Promise<HTMLElement> {
   const button = screen.getByRole('button', { name: 'Debug' })
   button.focus()

@@ -6,7 +6,7 @@ import { ConversationSourceProvider } from '../app/conversation-context.tsx'
 import { asked, runStarted, stateOf, stepStarted } from '../testing/messages.ts'
 import { RunStatus } from './run-status.tsx'
 
-/** A conversation that a test changes, and everything that its live region has said. */
+/** A conversation that a test changes, and all announcements of its live region. */
 function listen(first: ConversationState) {
   let state = first
   const listeners = new Set<() => void>()

@@ -15,7 +15,7 @@ const ids = (toolCallId: string) => ({ toolCallId, runId: 'r' })
 const call = (id: string) => ({ id, name: 'chart_rows', arguments: {} })
 const usage = { inputTokens: null, outputTokens: null }
 
-/** A run that calls a tool twice, as far as a test wants it. */
+/** A run that calls a tool twice, up to the point that a test needs. */
 function step(...results: Message[]): (Message | ConversationEvent)[] {
   const begun = ['1', '2'].flatMap((id): ConversationEvent[] => [
     { type: 'TOOL_CALL_END', ...ids(id), parentMessageId: 'q', call: call(id) },

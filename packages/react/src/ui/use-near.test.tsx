@@ -5,7 +5,7 @@ import { useNear } from './use-near.ts'
 
 type Entry = Pick<IntersectionObserverEntry, 'isIntersecting'>
 
-/** The hook on an element, and how a browser tells it what it saw since the last time. */
+/** The hook on an element, and a function that reports entries like a browser. */
 function watching(when = true) {
   const seen: ((entries: Entry[]) => void)[] = []
   const watched = vi.fn()

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { compareTexts, type LinePart, markWords, type TextDifference } from './compare-texts.ts'
 
-/** Returns the two texts again, from their difference. */
+/** Restores the two texts from their difference. */
 function textsOf({ blocks }: TextDifference): { before: string; after: string } {
   const lines = (side: 'before' | 'after') =>
     blocks.flatMap((block) =>

@@ -17,7 +17,7 @@ function messageOf({ type, id }: Part): Message {
     : message({ metadata: { tool_result: { tool_call_id: `${id}` } } })
 }
 
-/** The same counts, told by going through the parts of each id alone. */
+/** The same counts, computed by looking at each id separately. */
 function counted(parts: readonly Part[], open: ReadonlySet<string>) {
   const counts = { answered: 0, pending: 0, unanswered: 0, orphan: 0, duplicate: 0, reused: 0 }
   for (const id of new Set(parts.map((part) => part.id))) {
@@ -25,7 +25,7 @@ function counted(parts: readonly Part[], open: ReadonlySet<string>) {
     const rounds = types.filter((type) => type === 'call').length
     if (rounds === 0) counts.orphan++
     else if (rounds > 1) counts.reused++
-    // Results before the first call, and those of the first round, are of one round.
+    // Results before the first call belong to its first use.
     const [first = '', ...rest] = types.join(' ').split('call')
     const answers = [`${first}${rest[0] ?? ''}`, ...rest.slice(1)].map(
       (text) => text.split('result').length - 1,

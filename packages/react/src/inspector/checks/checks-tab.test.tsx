@@ -14,7 +14,7 @@ const call = (id: string) =>
 const result = (id: string) => message({ metadata: { tool_result: { tool_call_id: id } } })
 const state = stateOf(call('a'), result('a'), call('b'), result('nobody'))
 
-/** The lines of an export, in pieces that cut lines and letters apart. */
+/** The lines of an export, in pieces that split lines and characters. */
 function exported(...lines: object[]): Response {
   const bytes = new TextEncoder().encode(lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
   const pieces = Array.from({ length: Math.ceil(bytes.length / 7) }, (_, i) =>

@@ -11,7 +11,7 @@ const calls = (...ids: string[]) => message({ metadata: { tool_calls: ids.map(ca
 const result = (id: string, change: Partial<Message> = {}) =>
   message({ metadata: { tool_result: { tool_call_id: id } }, ...change })
 
-/** For each code, messages of which the one called `bad` has this finding and no other. */
+/** For each code, messages of which only the one with the id `bad` has this finding. */
 const FIXTURES: Record<LintCode, Message[]> = {
   metadata_not_object: [bad('text')],
   attribution_not_text: [bad({ attribution: 7 })],

@@ -31,7 +31,7 @@ describe('a window on rows', () => {
     for (let i = 0; i < 10; i++) place = scrolledTo(list, place, place.top + 100)
     const after = rowWindow(list, place)
     expect(after.first - before.first).toBe(Math.floor(1000 / 24))
-    // Rows lie in sight: the first one above the top of it, and less than the spare ones.
+    // Rows are visible: the first one is above the top, by less than the number of spare rows.
     expect(after.y).toBeLessThanOrEqual(place.top)
     expect(after.y).toBeGreaterThan(place.top - 10 * 24)
   })

@@ -22,7 +22,7 @@ function sample(columns: readonly string[], total: number): TableSample {
   }
 }
 
-/** A server with so many rows, numbered; it notes what it is asked. */
+/** A server with this many numbered rows. It records requests. */
 function rowsOf(total: number) {
   return vi
     .spyOn(client, 'rows')

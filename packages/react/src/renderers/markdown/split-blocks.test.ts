@@ -12,7 +12,7 @@ function html(text: string): string {
   const rendered = renderToStaticMarkup(
     createElement(ReactMarkdown, { remarkPlugins, skipHtml: true }, text),
   )
-  // React puts links to what it would load first.
+  // React puts links for preloading first.
   return rendered
     .replace(/<link[^>]*>/g, '')
     .replace(/\n+/g, '\n')
@@ -27,7 +27,7 @@ describe('splitBlocks', () => {
   })
 
   it('changes nothing if examples follow each other', () => {
-    // Each pair with a heading after it, so that what is still open there is seen.
+    // Each pair has a heading after it, to detect constructs that are still open there.
     for (const [index, { markdown }] of commonmark.entries()) {
       if (index % 3 !== 0) continue
       const next = commonmark[(index * 7 + 3) % commonmark.length]?.markdown ?? ''
