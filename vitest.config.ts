@@ -6,7 +6,7 @@ const source = {
   ssr: { resolve: { conditions: ['byref-source'] } },
 }
 
-/** How long tests wait for what must come: long, since a machine may be busy; what is there is seen at once. */
+/** Time limits. They are long because a machine may be busy. A test does not wait once its condition is met. */
 const patience = {
   expect: { poll: { timeout: 30_000 } },
   testTimeout: 180_000,
@@ -15,7 +15,7 @@ const patience = {
 
 export default defineConfig({
   test: {
-    // Many wait for a disk, a process or a browser: one for each core would leave cores idle.
+    // Many tests wait for a disk, a process or a browser, so one worker per core would leave cores idle.
     maxWorkers: availableParallelism() + 1,
     projects: [
       'packages/react/vitest.config.ts',
@@ -30,7 +30,7 @@ export default defineConfig({
             'test/rules/**/*.test.ts',
           ],
           exclude: ['**/*.{postgres,isolated}.test.ts'],
-          // What a file imports the next one has: a process of its own for each would cost half a second.
+          // Test files share loaded modules. A separate process for each file would cost half a second.
           isolate: false,
           ...patience,
         },
@@ -40,7 +40,7 @@ export default defineConfig({
         test: {
           name: 'postgres',
           include: ['src/**/*.postgres.test.ts'],
-          // One server for all of them.
+          // One server for all test files.
           globalSetup: 'src/postgres/fixtures/one-postgres.ts',
           isolate: false,
           ...patience,
@@ -49,7 +49,7 @@ export default defineConfig({
       {
         ...source,
         test: {
-          // Tests of what a whole process has, such as its timers: no other test file runs there.
+          // Tests of things that a whole process shares, such as its timers. No other test file runs in the process.
           name: 'isolated',
           include: ['src/**/*.isolated.test.ts'],
           ...patience,

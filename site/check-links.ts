@@ -1,5 +1,5 @@
-// Fails if a link in the built site leads to a page, a file or a heading that is not there, or if a page loads anything
-// from elsewhere. The links of the Markdown beside the pages must lead to files.
+// Fails if a link in the built site leads to a missing page, file or heading, or if a page loads anything from
+// another site. The links in the Markdown beside the pages must lead to files.
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 

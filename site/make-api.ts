@@ -42,7 +42,7 @@ const app = await Application.bootstrapWithPlugins({
   excludeInternal: true,
   hideGenerator: true,
   skipErrorChecking: true,
-  // Types that no entry exports, such as options of methods, are shown by name alone.
+  // Types that no entry exports, such as options of methods, are shown only by name.
   validation: { notExported: false, invalidLink: false, notDocumented: false },
   logLevel: 'Warn',
   ...(markdown as object),
@@ -58,7 +58,7 @@ for (const [file, text] of pages) {
     .replace(/^# (?!byref|API)(.*)$/m, '# byref/$1')
     // The site shows HTML as text, and nothing links to these anchors.
     .replace(/<a id="[^"]*"><\/a> ?/g, '')
-  // TypeDoc counts names that differ only in their case as one.
+  // TypeDoc treats names that differ only in case as equal.
   const linked = titled.replace(/\]\((.*?)#(.+?)-\d+\)/g, (link, page: string, id: string) => {
     const headings = (pages.get(page || file) ?? '').matchAll(/^#+ (.*)/gm)
     const same = [...headings].filter(([, heading = '']) => idOf(heading) === id)

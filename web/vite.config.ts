@@ -10,7 +10,7 @@ import { scopeStyles } from '../packages/react/scope-styles.ts'
 
 const brotli = promisify(brotliCompress)
 
-/** Builds the page that conversations are saved in beside the app. */
+/** Also builds the page in which conversations are saved. */
 const offlinePage: Plugin = {
   name: 'offline-page',
   apply: 'build',
@@ -20,7 +20,7 @@ const offlinePage: Plugin = {
   },
 }
 
-/** Packs scripts and styles once, more tightly than a server could at each request. */
+/** Compresses scripts and styles once, more than a server could for each request. */
 const packed: Plugin = {
   name: 'packed',
   apply: 'build',
@@ -59,11 +59,11 @@ export default defineConfig({
     target: 'es2023',
     // The policy of the page allows fonts from the server only.
     assetsInlineLimit: (path) => (path.endsWith('.woff2') ? false : undefined),
-    // What the first load needs is one file, which compresses better than many.
+    // One file for the first load compresses better than many.
     rolldownOptions: {
       output: { codeSplitting: { groups: [{ name: 'first', tags: ['$initial'] }] } },
     },
-    // Diagrams come in large parts, each when one is shown.
+    // Diagrams are in large chunks, each loaded when one is shown.
     chunkSizeWarningLimit: 1_600,
   },
   server: { proxy: { '/api': 'http://127.0.0.1:4114' } },

@@ -10,7 +10,7 @@ import { scopeStyles } from '../packages/react/scope-styles.ts'
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
-/** What the page has in place of what needs a server, much code or fonts. */
+/** Replacements for parts that need a server, much code, or fonts. */
 const REPLACED: readonly [source: RegExp, file: string][] = [
   [/\/draw-diagram\.ts$/, 'src/offline/saved-diagram.ts'],
   [/\/katex\.min\.css$/, 'src/offline/no-fonts.css'],
@@ -25,7 +25,7 @@ const offlineParts: Plugin = {
   },
 }
 
-/** Lets the page run its own script and nothing else, and load nothing from anywhere. */
+/** Lets the page run only its own script, and load nothing. */
 const policy: Plugin = {
   name: 'offline-policy',
   async closeBundle() {
@@ -47,7 +47,7 @@ const policy: Plugin = {
   },
 }
 
-/** The page that conversations are saved in: the workbench in one file. */
+/** The page in which conversations are saved: the workbench in one file. */
 export default defineConfig({
   root: here('.'),
   publicDir: false,

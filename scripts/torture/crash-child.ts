@@ -1,5 +1,5 @@
-// Saves assets until it is killed, and says what it was given: `<number> <id>` for each, `deleted <number>` for those
-// that it removed again.
+// Saves assets until it is killed, and prints what it saved: `<number> <id>` for each, and `deleted <number>` for
+// those that it removed again.
 import { writeSync } from 'node:fs'
 import { createFsAssetStore } from '../../src/assets/stores/fs.ts'
 import { streamOf } from '../../src/testing/asset-store/check.ts'

@@ -1,5 +1,5 @@
-// node scripts/torture/crash.ts [rounds=50] [saves=1000]: kills a process that saves, again and again, and looks at what
-// is left.
+// node scripts/torture/crash.ts [rounds=50] [saves=1000]: kills a saving process again and again, and checks what is
+// left.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
@@ -19,14 +19,14 @@ export interface CrashReport {
 }
 
 const AT_ONCE = 12
-/** Older assets are removed, so that the last round costs no more than the fifth. */
+/** Older assets are removed, so that the last round takes no longer than the fifth. */
 const ROUNDS_KEPT = 4
 const BASE_URL = 'https://example.com'
 
 /**
- * Kills a saving process `rounds` times at random, each time in the same folder. After each: every asset that was given
- * out is whole, with its parts and under its URL, every visible asset is, leftovers are swept, and nothing is there that
- * nobody needs.
+ * Kills a saving process `rounds` times at random, each time in the same folder. After each kill: every reported
+ * asset is complete, with its parts and under its URL, so is every visible asset, leftovers are swept, and nothing
+ * unneeded is left.
  */
 export async function crash(options: {
   rounds: number
@@ -35,7 +35,7 @@ export async function crash(options: {
   log?: (line: string) => void
 }): Promise<CrashReport> {
   const { rounds, saves, folder, log = () => {} } = options
-  /** Ids by number, of what was given out and not removed. */
+  /** Ids by number of the assets that were reported and not removed. */
   const expected = new Map<number, string>()
   let givenOut = 0
   let deleted = 0
@@ -51,7 +51,7 @@ export async function crash(options: {
     await store.ready()
     for (const [number, id] of expected) {
       const { namespace, removed } = numberedAsset(number)
-      // One that was being removed when the process died may be there or not; then it is whole or gone.
+      // An asset that was being removed when the process died may exist or not. If it exists, it is complete.
       if (removed && !(await store.info(id, { namespace }))) expected.delete(number)
       else await assertWhole(store, folder, { number, id })
     }
@@ -102,7 +102,7 @@ async function assertWhole(
   assert.equal(digestOf(published), digestOf(body), `asset ${number} is whole under its URL`)
 }
 
-/** Starts the child, kills it at a random moment of its work, and gives the whole lines that it wrote. */
+/** Starts the child, kills it at a random moment of its work, and returns the complete lines that it printed. */
 async function runUntilKilled(folder: string, first: number, saves: number): Promise<string[]> {
   const child = spawn(
     process.execPath,

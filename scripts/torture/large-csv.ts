@@ -1,5 +1,5 @@
-// node scripts/torture/large-csv.ts [MB=200]: a scripted model that has the native tools alone reads the last row of a
-// large CSV, by search, by lines and by SQL; says how long each takes and how much memory.
+// node scripts/torture/large-csv.ts [MB=200]: a scripted model with only the native tools reads the last row of a
+// large CSV, by search, by lines and by SQL. Prints the time and the memory of each.
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

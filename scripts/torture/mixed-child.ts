@@ -1,5 +1,5 @@
-// Saves, removes, reads, verifies and sweeps by turns, on a folder that others work on too; says at the end what it did, as one line of
-// JSON.
+// Saves, removes, reads, verifies and sweeps in turn, in a folder that other processes use too. Prints what it did at
+// the end, as one line of JSON.
 import assert from 'node:assert/strict'
 import { ByrefError } from '../../src/core/errors.ts'
 import { digestOf, streamOf } from '../../src/testing/asset-store/check.ts'
@@ -23,7 +23,7 @@ function pick<T>(items: readonly T[]): T | undefined {
   return items[random(items.length)]
 }
 
-/** Few bodies and parts, so that processes meet on them, and few ids of their own choice. */
+/** Few bodies and parts, and few ids of their own choice, so that processes often use the same ones. */
 async function save(): Promise<void> {
   const number = 3 + random(25)
   const bytes = bodyOf(number, number === 7 ? 150_000 : 100 + number * 37)
@@ -43,8 +43,8 @@ async function save(): Promise<void> {
 }
 
 /**
- * Saves a body that the other processes save in the same moment, and removes it again at once: one wants what another
- * lets go. By the clock, so that every few milliseconds they meet on a body that nobody holds yet.
+ * Saves a body that the other processes save at the same moment, and removes it again at once: one process needs what
+ * another removes. The clock makes them meet every few milliseconds on a body that nobody has yet.
  */
 async function duel(): Promise<void> {
   const bytes = bodyOf(1000 + Math.floor(Date.now() / 10), 100)
@@ -60,7 +60,7 @@ async function remove(): Promise<void> {
   const { records } = await store.list({ namespace, limit: 50 })
   const record = pick(records)
   if (!record || !(await store.delete(record.assetId, { namespace }))) return
-  // Those whose time is over soon are nobody's business but the sweep's.
+  // Assets that expire soon are left to the sweep.
   if (record.expiresAt === null) report.deleted.push({ namespace, id: record.assetId })
 }
 
@@ -84,7 +84,7 @@ async function read(): Promise<void> {
   }
 }
 
-/** What others save and remove meanwhile is no problem. */
+/** Concurrent saves and removals of others are not a problem. */
 async function verify(): Promise<void> {
   for await (const found of store.verify({ namespace: pick(NAMESPACES) ?? null })) {
     assert.equal(found.problem, null, JSON.stringify(found))

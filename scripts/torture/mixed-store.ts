@@ -7,13 +7,13 @@ import { createFsAssetStore } from '../../src/assets/stores/fs.ts'
 
 const PUBLISHED = 'https://example.com'
 
-/** Where processes store together: bodies in a folder, records beside them in SQLite or in a PostgreSQL. */
+/** A shared store: bodies in a folder, and records in SQLite or PostgreSQL. */
 export interface MixedPlace {
   folder: string
   postgres: { connectionString: string; schema: string } | null
 }
 
-/** Opens the store that they share. */
+/** Opens the shared store. */
 export function openMixedStore({ folder, postgres }: MixedPlace): FullAssetStore {
   if (!postgres) return createFsAssetStore({ rootDir: folder, baseUrl: PUBLISHED })
   return createStore({

@@ -18,7 +18,7 @@ export interface MixedReport {
   live: number
 }
 
-/** What one process says at its end. An id of its own choice can be in both lists more than once. */
+/** What one process prints at its end. An id of its own choice can be in both lists more than once. */
 export interface MixedChildReport {
   saved: { namespace: string | null; id: string; digest: string }[]
   deleted: { namespace: string | null; id: string }[]
@@ -26,7 +26,7 @@ export interface MixedChildReport {
   duels: number
 }
 
-/** All that became of an id in a namespace. */
+/** Everything that happened to an id in a namespace. */
 interface Life {
   namespace: string | null
   id: string
@@ -36,8 +36,9 @@ interface Life {
 }
 
 /**
- * Lets processes work on one folder at once, on few different bodies, parts and ids, in two namespaces; then what was
- * saved once more than it was removed is there and whole, the rest is not, and the folder holds nothing else.
+ * Runs several processes on one folder, with few different bodies, parts and ids, in two namespaces. At the end, what
+ * was saved once more than it was removed exists and is complete, the rest does not exist, and the folder contains
+ * nothing else.
  */
 export async function mixed(options: {
   operations: number

@@ -1,17 +1,20 @@
 import { bodyOf, partOf } from './bodies.ts'
 
-/** An asset that whoever knows its number can make again. */
+/** An asset that can be made again from its number. */
 export interface NumberedAsset {
   body: Uint8Array
   namespace: string | null
-  /** Absent, the store chooses. */
+  /** If absent, the store chooses the id. */
   assetId: string | undefined
   parts: { digest: string; bytes: Uint8Array }[]
   /** Whether it is removed again at once. */
   removed: boolean
 }
 
-/** Of small and large ones, of same and other bodies, with and without parts, in two namespaces, all in turn. */
+/**
+ * Makes small and large assets, with equal and different bodies, with and without parts, in two namespaces, all in
+ * turn.
+ */
 export function numberedAsset(number: number): NumberedAsset {
   // Small ones are written together.
   const size = number % 10 === 0 ? 200_000 : 300 + (number % 40) * 25

@@ -1,4 +1,5 @@
-// node scripts/torture/server-upload.ts [MiB=2048]: one large file up to `byref serve` and down again, and the memory it takes.
+// node scripts/torture/server-upload.ts [MiB=2048]: uploads a large file to `byref serve` and downloads it again, and
+// measures the memory.
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
@@ -11,26 +12,26 @@ import { fileURLToPath } from 'node:url'
 
 const MIB = 1024 * 1024
 
-/** What a transfer took: its time, and the memory of the server above what it had before. */
+/** The result of a transfer: its time, and the additional memory of the server. */
 export interface Transfer {
   ms: number
   grownBytes: number
 }
 
-/** A file up and down again. */
+/** The results of an upload and a download. */
 export interface ServerUploadReport {
   upload: Transfer
   download: Transfer
 }
 
-/** Sends a file of so many MiB to a server of its own process, fetches it, and holds both against what was sent. */
+/** Uploads a file of this many MiB to a server in its own process, downloads it, and compares it with the original. */
 export async function serverUpload(options: {
   mebibytes: number
   folder: string
 }): Promise<ServerUploadReport> {
   const { url, child } = await startServer(options.folder)
   try {
-    // What the first requests load and compile is no part of it.
+    // Warm-up: what the first requests load and compile does not count.
     for (let n = 0; n < 3; n++) await roundTrip(url, 32)
     await sleep(500)
     return await roundTrip(url, options.mebibytes)
@@ -64,7 +65,7 @@ async function roundTrip(url: string, mebibytes: number): Promise<ServerUploadRe
   return { upload, download }
 }
 
-/** Bytes of which no MiB is like another, told of as they are read. */
+/** Bytes in which all MiB differ. Reports how many were read. */
 function pieces(count: number, told: (piece: Uint8Array) => void): ReadableStream<Uint8Array> {
   const piece = randomBytes(MIB)
   let made = 0
@@ -101,7 +102,7 @@ async function measured(url: string, work: () => Promise<void>): Promise<Transfe
   return { ms, grownBytes: Math.max(most, await memoryOf(url)) - before }
 }
 
-/** The resident memory of the server, as it says itself. */
+/** The resident memory of the server, according to the server. */
 async function memoryOf(url: string): Promise<number> {
   const text = await (await fetch(`${url}/metrics`)).text()
   return Number(/^byref_process_resident_memory_bytes (\d+)/m.exec(text)?.[1])

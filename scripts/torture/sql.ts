@@ -1,6 +1,6 @@
-// node --conditions=byref-source scripts/torture/sql.ts [at once=4] [timeout in s=5]: 100 SQL statements that try to take memory,
-// time, disk, files, settings and the network, against a server of its own. Prints what each gave, the memory that the whole
-// process tree took beside what it had idle, and how long the server let others wait. Linux.
+// node --conditions=byref-source scripts/torture/sql.ts [at once=4] [timeout in s=5]: runs 100 SQL statements that
+// try to take memory, time, disk, files, settings and the network, on its own server. Prints the result of each, the
+// additional memory of the whole process tree, and the longest delay of the server. Linux only.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { treeMemory } from '../../src/assets/fixtures/tree-memory.ts'
 import { REACH_OUT, TAKE_MEMORY, TAKE_TIME } from '../../src/assets/tables/fixtures/hostile-sql.ts'

@@ -34,7 +34,7 @@ export default defineConfig({
   outDir: 'dist',
   cacheDir: '.cache',
   metaChunk: true,
-  // Pages in sight would otherwise be loaded beforehand, which keeps phones busy.
+  // Otherwise, visible pages are preloaded, which keeps phones busy.
   router: { prefetchLinks: false },
   markdown: {
     html: false,
@@ -58,7 +58,7 @@ function foldersWithoutPages(): string[] {
     .map((name) => `${name}/**`)
 }
 
-/** The text of a page that the search finds. Sources and generated pages would hide the pages that explain. */
+/** Returns the text of a page for the search index. Sources and generated pages would hide the pages that explain. */
 function searchedText(text: string, env: MarkdownEnv, md: MarkdownRenderer): string {
   const html = md.render(text, env)
   return /^(site|source|reference\/api)\//.test(env.relativePath) ? '' : html

@@ -15,7 +15,7 @@ import { apiEntries } from './read-sidebars.ts'
 
 const docs = join(root, 'docs')
 
-/** Puts pictures, and for readers that prefer text llms.txt and the Markdown of every page, beside the pages. */
+/** Copies images, and for readers of text llms.txt and the Markdown of every page, beside the pages. */
 export function copyFiles(outDir: string): void {
   const write = (page: string, text: string) => {
     mkdirSync(dirname(join(outDir, page)), { recursive: true })
@@ -31,7 +31,7 @@ export function copyFiles(outDir: string): void {
   write('llms.txt', llmsTxt())
 }
 
-/** Serves llms.txt while the site is edited. */
+/** Serves llms.txt while the site is being edited. */
 export function serveLlmsTxt(): Plugin {
   return {
     name: 'byref-llms-txt',
@@ -44,7 +44,7 @@ export function serveLlmsTxt(): Plugin {
   }
 }
 
-/** The text of a page, with links that lead to where the site has the files of the repository. */
+/** Returns the text of a page with links to the copies on the site. */
 function markdownOf(file: string): string {
   const folder = dirname(pageOf(file))
   return readFileSync(join(root, file), 'utf8').replace(
@@ -56,7 +56,7 @@ function markdownOf(file: string): string {
   )
 }
 
-/** docs/llms.txt, with the generated pages before the decisions. */
+/** Returns docs/llms.txt, with the generated pages before the decisions. */
 function llmsTxt(): string {
   const lines = apiEntries().map(
     ({ name, title }) =>

@@ -1,6 +1,6 @@
 import type { MarkdownRenderer } from 'vitepress'
 
-/** Makes empty headers of tables plain cells, because a screen reader would announce a header without a name. */
+/** Converts empty table headers to plain cells, because a screen reader would announce a header without a name. */
 export function labelTables(markdown: MarkdownRenderer): void {
   markdown.core.ruler.after('inline', 'label-tables', ({ tokens }) => {
     for (const [i, token] of tokens.entries()) {

@@ -2,8 +2,8 @@ import type { MarkdownRenderer } from 'vitepress'
 import { linkedFile, targetOf } from './pages.ts'
 
 /**
- * Makes links between files of the repository links between pages of the site. A link that leads to nothing stays
- * as it is, and fails the build.
+ * Converts links between files of the repository to links between pages of the site. A broken link stays unchanged,
+ * and fails the build.
  */
 export function linkToPages(markdown: MarkdownRenderer): void {
   markdown.core.ruler.after('inline', 'link-to-pages', ({ tokens, env }) => {

@@ -8,8 +8,8 @@ const API = join(root, 'site/api')
 type Section = DefaultTheme.SidebarItem & { items: DefaultTheme.SidebarItem[] }
 
 /**
- * The sidebars: the sections and pages of docs/llms.txt, in their order. A test keeps that file complete. The reference,
- * decisions and the types have sidebars of their own, because they are many: phones need time for every line.
+ * The sidebars: the sections and pages of docs/llms.txt, in their order. A test keeps that file complete. The
+ * reference, the decisions and the types have their own sidebars, because phones need time for every line.
  */
 export function readSidebars(): DefaultTheme.SidebarMulti {
   const sections: Section[] = []

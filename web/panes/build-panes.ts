@@ -4,7 +4,7 @@ import react from '@vitejs/plugin-react'
 import { build, defaultClientConditions } from 'vite'
 import { scopeStyles } from '../../packages/react/scope-styles.ts'
 
-/** Builds the page that shows one pane of `@byref/react`, from its sources. Returns its files by path. */
+/** Builds the page that shows one pane of `@byref/react`, from the sources. Returns its files by path. */
 export async function buildPanes(): Promise<Map<string, string>> {
   const built = await build({
     root: import.meta.dirname,

@@ -4,7 +4,7 @@ import { type ComponentProps, StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 
 declare global {
-  /** The first events of the conversation in the address, requested before the app was there (public/assets/first.js). */
+  /** The first events of the conversation in the URL, requested before the app was loaded (public/assets/first.js). */
   var byrefFirstPage: ComponentProps<typeof Workbench>['firstPage']
 }
 

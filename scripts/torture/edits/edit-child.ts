@@ -1,4 +1,5 @@
-// node edit-child.ts <folder> <files or table> <point>: edits documents, and kills itself at its point of this number.
+// node edit-child.ts <folder> <files or table> <point>: edits documents, and kills itself at the point with this
+// number.
 import { createLife } from '../runs/life.ts'
 import { DOCUMENTS, openEditWorld, playEdits } from './edit-world.ts'
 

@@ -1,5 +1,5 @@
-// node scripts/torture/edits/edit-crash.ts [every=1]: kills processes in the middle of edits, at each append and each step
-// of a save, and looks at what is left.
+// node scripts/torture/edits/edit-crash.ts [every=1]: kills processes during edits, at each append and each step of a
+// save, and checks what is left.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -16,8 +16,8 @@ import {
 } from './edit-world.ts'
 
 /**
- * Kills a process at each point of its edits, or every so many, in a folder of its own. What it left is whole, and this
- * process goes on with it. Returns the number of kills.
+ * Kills a process at each point of its edits, or at every n-th, in its own folder. Checks that what it left is
+ * complete, and that this process can continue. Returns the number of kills.
  */
 export async function crashDuringEdits({
   folder,
@@ -49,7 +49,7 @@ export async function crashDuringEdits({
   }
 }
 
-/** Runs a child to its end or its death; true if it was killed. */
+/** Runs a child until it ends or dies. Returns true if it was killed. */
 async function runChild(folder: string, kind: string, point: number): Promise<boolean> {
   const file = join(import.meta.dirname, 'edit-child.ts')
   const child = spawn(process.execPath, [...process.execArgv, file, folder, kind, `${point}`], {

@@ -22,14 +22,14 @@ import { createLife, type Life } from '../runs/life.ts'
 import { mortalLog } from '../runs/mortal-log.ts'
 import { mortalParts } from './mortal-parts.ts'
 
-/** A conversation whose model edits documents, in a folder: SQLite log and file store. */
+/** A conversation whose model edits documents, in a folder with a SQLite log and a file store. */
 export interface EditWorld {
   log: ConversationLog
   store: FullAssetStore
   agent: Agent
 }
 
-/** A document by its name, and the edits that the model makes of it, one version after the other. */
+/** A document by its name, and the edits of the model, one version after the other. */
 type Documents = Readonly<Record<string, { versions: readonly string[]; edits: readonly Edit[][] }>>
 
 const CONVERSATION = 'c'
@@ -69,10 +69,10 @@ const TABLE: Documents = {
   },
 }
 
-/** What is edited: a text and a JSON file, or a table. Queries take longer than anything else. */
+/** The edited documents: a text and a JSON file, or a table. Queries take longer than anything else. */
 export const DOCUMENTS = { files: FILES, table: TABLE }
 
-/** Saves the documents in a new folder, before anything is edited. */
+/** Saves the documents in a new folder, before the first edit. */
 export async function prepareEdits(folder: string, documents: Documents): Promise<void> {
   const store = createStore(fsParts(join(folder, 'assets')))
   const assets = createAssets({ store })
@@ -97,7 +97,7 @@ function refsIn(folder: string): Record<string, string> {
   return JSON.parse(readFileSync(join(folder, 'refs.json'), 'utf8'))
 }
 
-/** Opens the world in a folder, for one life of a process, until `released` if that is in this process. */
+/** Opens the world in a folder, for one life of a process. In this process, it ends when `released` is aborted. */
 export function openEditWorld(
   folder: string,
   documents: Documents,
@@ -116,7 +116,7 @@ export function openEditWorld(
   return { log, store, agent }
 }
 
-/** Begins the conversation, or goes on with it, to its end. */
+/** Starts or continues the conversation, and runs it to its end. */
 export async function playEdits({ agent, log }: EditWorld): Promise<void> {
   const isThere = (await log.find(CONVERSATION)) !== null
   const run = isThere
@@ -125,7 +125,7 @@ export async function playEdits({ agent, log }: EditWorld): Promise<void> {
   assert.equal((await run.result).text, 'done')
 }
 
-/** Checks what a process left that has died: every asset reads whole, and is one of the versions. */
+/** Checks what a dead process left: every asset is complete, and is one of the versions. */
 export async function assertWholeAssets(folder: string, documents: Documents): Promise<void> {
   const store = createStore(fsParts(join(folder, 'assets')))
   const assets = createAssets({ store })
@@ -145,8 +145,8 @@ export async function assertWholeAssets(folder: string, documents: Documents): P
 }
 
 /**
- * Checks what is left when the conversation has come to its end: each edit succeeded once, each version has its content,
- * and a sweep leaves one line of versions.
+ * Checks the end of the conversation: each edit succeeded once, each version has its content, and a sweep leaves one
+ * line of versions.
  */
 export async function assertSoundEdits(folder: string, documents: Documents): Promise<void> {
   await assertWholeAssets(folder, documents)
@@ -176,7 +176,7 @@ export async function assertSoundEdits(folder: string, documents: Documents): Pr
   await store.close?.()
 }
 
-/** Returns the content of a document as text: of a table its rows as JSON. */
+/** Returns the content of a document as text, and a table's rows as JSON. */
 async function contentOf(assets: Assets, ref: string): Promise<string> {
   const { table } = await assets.info(ref)
   if (table) return JSON.stringify(await assets.resolve(`${ref}/content/rows`))
@@ -184,8 +184,8 @@ async function contentOf(assets: Assets, ref: string): Promise<string> {
 }
 
 /**
- * A model without memory, so that it outlives any process. It looks in the prompt for the versions that were made, and
- * makes the next edit of each document.
+ * A model without memory, so that it survives any process. It finds the existing versions in the prompt, and makes
+ * the next edit of each document.
  */
 function editingModel(documents: Documents, refs: Record<string, string>): LanguageModelV4 {
   return {
@@ -210,7 +210,7 @@ function editingModel(documents: Documents, refs: Record<string, string>): Langu
   }
 }
 
-/** Returns the references of the versions that a prompt names, the first one included. */
+/** Returns the references of the versions that a prompt names, including the first one. */
 function versionsIn(prompt: LanguageModelV4Prompt, first: string): string[] {
   const parts = prompt.flatMap((message) => (message.role === 'system' ? [] : [...message.content]))
   const versions = [first]

@@ -34,7 +34,7 @@ function* chunks(texts: Iterable<string>): Generator<Uint8Array> {
   yield Buffer.from(chunk)
 }
 
-/** Edits a text near its start, in its middle and at its end. Every other byte stays. */
+/** Edits a text near its start, in its middle and at its end. Every other byte stays unchanged. */
 export async function editLargeText(assets: Assets, lines: number): Promise<void> {
   const { ref } = await assets.save(streamOfTexts(numberedLines(lines)), 'text/plain')
   const at = [1, Math.floor(lines / 2), lines - 1].map((n) => String(n).padStart(9, '0'))
@@ -56,7 +56,7 @@ async function assertContent(assets: Assets, ref: string, texts: Iterable<string
   assert.equal(digest, hash.digest('hex'))
 }
 
-/** Replaces one value of a list of objects by its index, in JSON of this many items. */
+/** Replaces one value of a list of objects by its index, in JSON with this many items. */
 async function editLargeJson(assets: Assets, items: number): Promise<void> {
   const item = (i: number, n: string): string => `{"id":${i},"n":${n}}`
   function* json(changed: number | null): Generator<string> {
@@ -73,7 +73,7 @@ async function editLargeJson(assets: Assets, items: number): Promise<void> {
   await assertContent(assets, result.ref, json(middle))
 }
 
-/** Changes a column of every row, and takes one of a hundred rows, of a table whose CSV has this many bytes. */
+/** Changes a column of every row, and removes one of a hundred rows, in a table whose CSV has this many bytes. */
 async function editLargeTable(assets: Assets, bytes: number): Promise<void> {
   const row = (i: number): string => `${i},${(i * 2654435761) % 2 ** 32},name ${i}\n`
   const count = Math.ceil(bytes / row(1_000_000).length)

@@ -2,8 +2,9 @@ import type { StoreParts } from '../../../src/assets/stores/create-store.ts'
 import type { Life } from '../runs/life.ts'
 
 /**
- * The parts of a store as a process that may die has them: with a point before and after each body is written, in the middle
- * of a stream of one, before it is read, and before and after a record is added. In this process, what waits for the dead ends when `released` is aborted.
+ * The parts of a store for a process that can die. It has points before and after each body is written, in the middle
+ * of a stream, before a body is read, and before and after a record is added. In this process, work of a dead life
+ * ends when `released` is aborted.
  */
 export function mortalParts(
   { bodies, records, ...rest }: StoreParts,

@@ -1,5 +1,5 @@
-// node fleet-child.ts <worker|server> <JSON of FleetWorldOptions>: one process of a fleet, until it is killed. A server says its
-// address by a message, a worker that it has begun, and both that a call's signal has aborted.
+// node fleet-child.ts <worker|server> <JSON of FleetWorldOptions>: one process of a fleet, until it is killed. A
+// server sends its URL to the parent, a worker that it has started, and both that a call's signal was aborted.
 import { createWorker } from '../../../src/hosts/worker.ts'
 import { createServer } from '../../../src/server/create-server.ts'
 import { type FleetWorldOptions, openFleetWorld, persistently } from './fleet-world.ts'
@@ -10,7 +10,7 @@ const world = openFleetWorld(told, () => process.send?.('aborted'))
 const { agent, queue } = world
 
 if (role === 'worker') {
-  // A database that is away at the start is waited for, as by whoever starts processes again.
+  // Waits for a database that is unavailable at the start, like a process manager.
   const worker = createWorker({ agent, queue, concurrency: 20, onError: () => {} })
   await persistently(() => worker.start())
   process.send?.('ready')

@@ -13,10 +13,10 @@ import { createLife } from '../runs/life.ts'
 import { plannedModel } from '../runs/planned-model.ts'
 import { effectTools } from '../runs/tools.ts'
 
-/** What all processes of a fleet are told. */
+/** Options for all processes of a fleet. */
 export interface FleetWorldOptions {
   connectionString: string
-  /** Of the effects, and of the bodies where there is no bucket. */
+  /** The folder of the effects, and of the bodies if there is no bucket. */
   folder: string
   s3: {
     endpoint: string
@@ -25,13 +25,13 @@ export interface FleetWorldOptions {
     secretAccessKey: string
     bucket: string
   } | null
-  /** How long one call takes, in milliseconds; default 20 to 80. */
+  /** The time of one call in milliseconds. Default: 20 to 80. */
   callMs?: number
-  /** Default: the agent's own. */
+  /** Default: that of the agent. */
   leaseMs?: number
 }
 
-/** Tries again until the database is there. */
+/** Retries until the database is available. */
 export async function persistently<T>(work: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
@@ -42,12 +42,12 @@ export async function persistently<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** How many calls a conversation makes, one after the other. */
+/** Number of calls of a conversation, one after the other. */
 export const STEPS = 10
 
 const TOOLS = ['add', 'put', 'photo']
 
-/** An agent on PostgreSQL and S3 that makes ten calls with effects, and says "done". */
+/** An agent on PostgreSQL and S3 that makes ten calls with effects, and then says "done". */
 export function openFleetWorld(options: FleetWorldOptions, onAbort = () => {}) {
   const { connectionString, folder, s3, callMs, leaseMs } = options
   const queue = createQueue({ connectionString })
@@ -83,7 +83,7 @@ export function openFleetWorld(options: FleetWorldOptions, onAbort = () => {}) {
   }
 }
 
-/** What is told of the server has more in it. */
+/** The options of the server have more fields. */
 function optionsOf(s3: NonNullable<FleetWorldOptions['s3']>) {
   const { endpoint, region, accessKeyId, secretAccessKey, bucket } = s3
   return { endpoint, region, accessKeyId, secretAccessKey, bucket }

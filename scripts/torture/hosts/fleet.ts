@@ -27,41 +27,44 @@ import { isIdempotent } from '../runs/tools.ts'
 import { type FleetWorldOptions, openFleetWorld, persistently, STEPS } from './fleet-world.ts'
 import { type Gate, openGate } from './gate.ts'
 
-/** What is done to a fleet. */
+/** The faults of a fleet. */
 export interface FleetOptions {
   seconds: number
   conversations: number
   killEveryMs: number
   workers?: number
   servers?: number
-  /** Where bodies are: a real S3 server, or a folder that all share. */
+  /** Where bodies are stored: on a real S3 server, or in a shared folder. */
   bodies?: 's3' | 'folder'
-  /** Harms only the database, so often; then no process may end. */
+  /** Number of faults of the database only. Then no process may end. */
   restarts?: number
 }
 
-/** What came of it. */
+/** The results. */
 export interface FleetReport {
   conversations: number
   kills: number
   databaseKills: number
   cuts: number
-  /** From the end of a harm to the database until every open conversation had another record, in milliseconds; the slowest. */
+  /**
+   * The longest time from the end of a database fault until every open conversation had another record, in
+   * milliseconds.
+   */
   slowestMs: number
   claims: number
   records: number
   effects: number
   assets: number
-  /** Of calls that a death cut off. */
+  /** Number of calls that were interrupted by a kill. */
   interrupted: number
-  /** From the last kill until every conversation had ended, in milliseconds. */
+  /** Time from the last kill until every conversation had ended, in milliseconds. */
   settledMs: number
 }
 
-/** How long a fleet may take to bring everything to its end when nobody is killed any more, in milliseconds. */
+/** Maximum time in which a fleet must finish everything after the last kill, in milliseconds. */
 const PATIENCE = 180_000
 
-/** How many must be killed, however short the time is. */
+/** Minimum number of kills, however short the time is. */
 const LEAST_KILLS = 6
 
 interface Member {
@@ -71,8 +74,8 @@ interface Member {
 }
 
 /**
- * Lets a fleet live through it; at the end every conversation has ended once, every accepted message is there and answered, no
- * call had its effect again after it had a result, and every asset that is named is whole.
+ * Runs a fleet with faults. At the end, every conversation has ended once, every accepted message exists and was
+ * answered, no call had its effect again after it had a result, and every referenced asset is complete.
  */
 export async function torture(options: FleetOptions): Promise<FleetReport> {
   const { conversations, workers = 3, servers = 2 } = options
@@ -88,7 +91,7 @@ export async function torture(options: FleetOptions): Promise<FleetReport> {
   }
   const members: Member[] = []
   try {
-    // The first, a worker, has a clock that is set back and forth.
+    // The first one, a worker, has a clock that is set back and forth.
     for (const [i, role] of roles(workers, servers).entries()) {
       members.push(begin(role, world, options.restarts && i === 0 ? JUMPING_CLOCK : []))
     }
@@ -139,7 +142,7 @@ function begin(role: Member['role'], world: FleetWorldOptions, execArgv: string[
   return member
 }
 
-/** Says something in each conversation, to whichever server answers, until it was accepted. */
+/** Sends a message in each conversation, to any server that responds, until it is accepted. */
 async function accept(
   members: readonly Member[],
   conversations: readonly string[],
@@ -175,7 +178,7 @@ async function isAccepted(
   try {
     await post('', { id: conversation })
     const { status } = await post(`/${conversation}/messages`, message)
-    // 409: it was accepted by a server that could not say so any more.
+    // 409: a server accepted it, but could not respond any more.
     return status === 202 || status === 409
   } catch {
     return false
@@ -195,14 +198,14 @@ function ids(count: number, prefix = 'c'): string[] {
   return Array.from({ length: count }, (_, i) => `${prefix}${i}`)
 }
 
-/** Kills until the time is up and enough is done, and starts again what it killed. */
+/** Kills processes until the time is up and enough was done, and restarts them. */
 async function harm({ members, world, database, gate, until, ...options }: Harm) {
   const { conversations, killEveryMs, seconds } = options
   const accepting = accept(members, ids(conversations))
   const done = { kills: 0, databaseKills: 0, cuts: 0, slowestMs: 0 }
   const began = Date.now()
   const isDue = (share: number): boolean => Date.now() - began > share * seconds * 1000
-  // Where the machine is busy, less is done in the time.
+  // On a busy machine, less is done in the time.
   while (Date.now() < until || done.kills < LEAST_KILLS || done.databaseKills === 0) {
     await sleep(killEveryMs * (0.5 + Math.random()))
     const victim = Math.floor(Math.random() * members.length)
@@ -224,7 +227,7 @@ async function harm({ members, world, database, gate, until, ...options }: Harm)
   return { ...done, accepted: await accepting }
 }
 
-/** Restarts, crashes, cuts and freezes the database in turn, and checks that no process has ended. */
+/** Restarts, crashes, disconnects and freezes the database in turn, and checks that no process has ended. */
 async function harmDatabase({ members, world, database, restarts = 0, conversations }: Harm) {
   const done = { kills: 0, databaseKills: 0, cuts: 0, slowestMs: 0 }
   const accepted = new Map<string, string>()
@@ -248,7 +251,7 @@ async function harmDatabase({ members, world, database, restarts = 0, conversati
   ]
   for (let n = 0; n < restarts; n++) {
     const accepting = accept(members, ids(Math.ceil(conversations / restarts), `c${n}-`))
-    // Every second one is a restart, so that there are as many as were asked for.
+    // Every second fault is a restart, so that there are as many as requested.
     for (const harm of [harms[n % 2], harms[2 + (n % 2)]]) {
       await sleep(200 + Math.random() * 400)
       await harm?.()
@@ -265,7 +268,7 @@ async function harmDatabase({ members, world, database, restarts = 0, conversati
   return { ...done, accepted }
 }
 
-/** How long it takes until every conversation that is open now has another record, in milliseconds. */
+/** Returns the time until every conversation that is open now has another record, in milliseconds. */
 async function continuedMs(log: World['log']): Promise<number> {
   const began = performance.now()
   const positions = await positionsOfDue(log)
@@ -283,7 +286,7 @@ async function positionsOfDue(log: World['log']): Promise<Map<string, number>> {
   return new Map(conversations.map(({ id, position }) => [id, position]))
 }
 
-/** Ends all connections to the database, its own last. */
+/** Ends all connections to the database, including its own. */
 async function cutAll({ connectionString }: PostgresServer): Promise<void> {
   const client = new pg.Client({ connectionString })
   client.on('error', () => {})

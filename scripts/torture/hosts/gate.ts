@@ -1,17 +1,17 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-/** A way to a server that can be cut. */
+/** A connection to a server that can be cut. */
 export interface Gate {
   readonly port: number
-  /** Cuts all connections, and lets no new ones through for so many milliseconds. */
+  /** Cuts all connections, and rejects new ones for this many milliseconds. */
   cut(ms: number): void
-  /** Leads new connections to another port. */
+  /** Forwards new connections to another port. */
   leadTo(port: number): void
   close(): void
 }
 
-/** Opens a way to a port of this machine. */
+/** Opens a port that forwards to another port of this machine. */
 export async function openGate(port: number): Promise<Gate> {
   let behind = port
   const open = new Set<Socket>()

@@ -1,4 +1,5 @@
-// Loaded before a process: its clock is set back and forth by three hours, again and again, as by somebody who sets that of a host.
+// Loaded before a process: sets its clock back and forth by three hours, again and again, as if somebody changed the
+// clock of the host.
 const RealDate = Date
 const HOURS = 3 * 3_600_000
 let offset = HOURS

@@ -12,15 +12,15 @@ import { isIdempotent } from './tools.ts'
 /** A conversation in which everything has ended. */
 export interface EndedConversation {
   records: readonly LogRecord[]
-  /** What its tools did. */
+  /** The effects of its tools. */
   effects: readonly Effect[]
-  /** Ids of the messages that were accepted, each the name of a task. */
+  /** Ids of the accepted messages, each the name of a task. */
   accepted: readonly string[]
 }
 
 /**
- * Checks that every run ended exactly once and one at a time, that every accepted message is there once, and that no
- * call was begun twice that may not be. Gives the state.
+ * Checks that every run ended exactly once and one at a time, that every accepted message is present once, and that
+ * no call started twice that must not. Returns the state.
  */
 export function assertSoundConversation({
   records,
@@ -51,7 +51,7 @@ export function assertSoundConversation({
   return state
 }
 
-/** A run begins when no other is open, and ends once, with success or cancelled. */
+/** A run starts if no other is open, and ends once, with success or cancelled. */
 function assertOneAtATime(records: readonly LogRecord[]): void {
   let open: string | null = null
   for (const { event } of records) {

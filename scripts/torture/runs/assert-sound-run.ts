@@ -13,15 +13,15 @@ import type { World } from './play.ts'
 import { ITEMS, SCENARIO } from './scenario.ts'
 import { isIdempotent } from './tools.ts'
 
-/** What is left of a scenario that has come to its end, after any number of deaths. */
+/** The result of a scenario that has ended, after any number of deaths. */
 export interface Outcome {
   records: readonly LogRecord[]
   effects: readonly Effect[]
-  /** Ids of the messages that were accepted. */
+  /** Ids of the accepted messages. */
   accepted: readonly string[]
 }
 
-/** Everything that has to hold of it, however often the process died, and where. Gives its state. */
+/** Checks everything that must hold, however often and wherever the process died. Returns its state. */
 export function assertSoundRun({ records, effects, accepted }: Outcome): ConversationState {
   const state = foldAll(emptyConversation, records)
   assertOneRun(records, state)
@@ -39,7 +39,7 @@ export function assertSoundRun({ records, effects, accepted }: Outcome): Convers
   return state
 }
 
-/** Everything that has to hold of the conversations of sub-agents that a conversation called. */
+/** Checks the conversations of sub-agents that a conversation called. */
 export async function assertSoundSubRuns(
   { log, effects }: Pick<World, 'log' | 'effects'>,
   parent: string,
@@ -67,7 +67,7 @@ function assertOneRun(records: readonly LogRecord[], state: ConversationState): 
   assert.deepEqual(state.inbox, [], 'no message waits')
 }
 
-/** Every call of the scenario was made once and has a result; no answer was asked for again after one of its calls. */
+/** Every call of the scenario was made once and has a result. No answer was requested again after one of its calls. */
 function assertAllCalled({ calls }: Called): void {
   const planned = SCENARIO.flat().map(({ name, arguments: { label } }) => `${name} ${label}`)
   const made = calls.map(({ tool, label }) => `${tool} ${label}`)
@@ -79,8 +79,8 @@ function assertAllCalled({ calls }: Called): void {
 }
 
 /**
- * What a claim cut off is begun again where it may be, and else reported as interrupted; everything else ran once. Where
- * no claim is between two positions, one process did what they say.
+ * A call that was interrupted by a take-over starts again if it may, or else is reported as interrupted. All others
+ * ran once. Between two take-overs, one process did everything.
  */
 function assertSoundExecution(
   { id, tool, begun, ended, effects }: Execution,
@@ -109,7 +109,7 @@ function assertSoundExecution(
   if (!cut[0]) assert.equal(effects.length, 1, `${id} (${tool}) had its effect`)
 }
 
-/** Results stand in the log in the order of the answer, but for those that waited for a person. */
+/** Results are in the log in the order of the answer, except for those that waited for a person. */
 function assertInOrder({ calls }: Called): void {
   for (const answer of new Set(calls.map((call) => call.answer))) {
     const positions = calls.flatMap((call) =>
@@ -123,7 +123,10 @@ function assertInOrder({ calls }: Called): void {
   }
 }
 
-/** What the tools gave is where it belongs: the list, what reads it, an asset for each that was to become one. */
+/**
+ * The results of the tools are in their places: the list, its readers, and an asset for each result that must become
+ * one.
+ */
 function assertAssets(state: ConversationState): void {
   const results = new Map(
     state.messages.flatMap(({ metadata, content }) => {

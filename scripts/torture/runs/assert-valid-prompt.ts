@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider'
 
 /**
- * What every provider demands: each answer with calls is followed by one message with exactly one result for each of
- * them, in their order, no result stands anywhere else, and no two calls have one id.
+ * Checks what every provider requires: each answer with calls is followed by one message with exactly one result for
+ * each of them, in their order, there is no other result, and call ids are unique.
  */
 export function assertValidPrompt(prompt: LanguageModelV4Prompt): void {
   const ids = new Set<string>()

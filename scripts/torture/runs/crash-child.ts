@@ -1,6 +1,6 @@
-// node crash-child.ts <folder> <point>: plays the scenario, and kills itself at its point of this number.
-// node crash-child.ts <folder> on <name> <moment>: plays it again and again, and what is left of others, until it is killed.
-// Writes a line when it is ready, or when its first message is accepted.
+// node crash-child.ts <folder> <point>: plays the scenario, and kills itself at the point with this number. node
+// crash-child.ts <folder> on <name> <moment>: plays it again and again, and continues what others left, until it is
+// killed. Prints a line when it is ready, or when its first message is accepted.
 import { writeSync } from 'node:fs'
 import { referencedInLog } from '../../../src/agent/referenced-in-log.ts'
 import { openDiskWorld } from './disk-world.ts'
@@ -28,10 +28,10 @@ async function onAndOn(): Promise<void> {
   }
   const { conversations } = await world.log.list({ due: true, limit: 1000 })
   reached('ready')
-  // A sub-agent's run is continued by the call that began it.
+  // The run of a sub-agent is continued by the call that started it.
   const own = conversations.filter(({ id }) => !id.includes('/'))
   const left = own.map(({ id }) => play(agent, world, id))
-  // Whatever sweeps find, they free nothing that is needed.
+  // Sweeps must not remove anything that is needed.
   const referenced = referencedInLog(world.log)
   const sweep = (): Promise<void> => agent.assets.sweep({ referenced }).then(() => sweepLater())
   const sweepLater = (): void => void setTimeout(() => void sweep(), 20)

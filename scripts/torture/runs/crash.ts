@@ -1,5 +1,5 @@
-// node scripts/torture/runs/crash.ts [every=1] [kills=200]: kills processes in the middle of runs, at each point of one
-// and then at random moments, a new folder for each hundred, and looks at what is left.
+// node scripts/torture/runs/crash.ts [every=1] [kills=200]: kills processes during runs, at each point of one and
+// then at random moments, with a new folder for each hundred, and checks what is left.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -14,13 +14,13 @@ import { type DiskWorld, openDiskWorld } from './disk-world.ts'
 import { play, scenarioAgent, within } from './play.ts'
 import { CONVERSATION } from './scenario.ts'
 
-/** Options of both. */
+/** Options of both functions. */
 export interface CrashOptions {
   folder: string
   log?: (line: string) => void
 }
 
-/** What was killed and is sound. */
+/** Number of kills, all with a correct result. */
 export interface CrashReport {
   kills: number
   conversations: number
@@ -28,12 +28,12 @@ export interface CrashReport {
 
 /** Longer than any of these takes on a busy machine. */
 const PATIENCE = 120_000
-/** Children at once. */
+/** Number of concurrent children. */
 const AT_ONCE = 2
 
 /**
- * Kills a process at each point of the scenario, or every so many, in a folder of its own; this process goes on with what
- * it left. Ends with the first that comes to the end of the scenario before its point.
+ * Kills a process at each point of the scenario, or at every n-th, in its own folder. This process continues what it
+ * left. Stops at the first process that finishes the scenario before its point.
  */
 export async function crashAtPoints(
   options: CrashOptions & { every: number },
@@ -64,8 +64,8 @@ export async function crashAtPoints(
 }
 
 /**
- * Kills processes at random moments after they are ready or after their first message is accepted, each going on with
- * what the one before left; at the end this process does.
+ * Kills processes at random moments after they are ready or after their first message is accepted. Each continues
+ * what the previous one left, and at the end this process does.
  */
 export async function crashAtRandom(
   options: CrashOptions & { kills: number },
@@ -83,7 +83,7 @@ export async function crashAtRandom(
   return { kills, conversations: ids.length }
 }
 
-/** Runs a child to its end, or kills it at a random moment where it has none; gives the signal that ended it. */
+/** Runs a child to its end, or kills it at a random moment if it has no point. Returns the signal that ended it. */
 async function runChild(folder: string, ...args: string[]): Promise<NodeJS.Signals | null> {
   const child = spawn(
     process.execPath,
@@ -101,7 +101,7 @@ async function runChild(folder: string, ...args: string[]): Promise<NodeJS.Signa
   return signal
 }
 
-/** Plays conversations to their ends, those that never began too; then all that is left is sound. */
+/** Plays all conversations to their ends, including those that never started, and checks everything. */
 async function goOn(folder: string, conversations: readonly string[]): Promise<void> {
   const world = openDiskWorld(folder)
   const agent = scenarioAgent(world)

@@ -6,13 +6,13 @@ import { fileEffects } from './effects.ts'
 import { addLine, linesOf } from './lines.ts'
 import type { World } from './play.ts'
 
-/** A world in a folder, for processes that come and go. */
+/** A world in a folder, for processes that start and end. */
 export interface DiskWorld extends World {
-  /** The ids of the messages that were accepted in a conversation, by whichever process. */
+  /** The ids of the messages that any process accepted in a conversation. */
   acceptedIn(conversation: string): string[]
 }
 
-/** Opens a world: log, assets, effects, and what was accepted. */
+/** Opens a world: log, assets, effects, and accepted messages. */
 export function openDiskWorld(folder: string): DiskWorld {
   const acceptedFile = join(folder, 'accepted')
   return {

@@ -2,18 +2,18 @@ import assert from 'node:assert/strict'
 import type { LogRecord } from '../../../src/core/events/events.ts'
 import type { Effect } from './effects.ts'
 
-/** One execution of a tool, of a call or of an item of a mapped one, by what the log and the world say of it. */
+/** One execution of a tool, for a call or an item of a mapped call, according to the log and the effects. */
 export interface Execution {
   id: string
   tool: string
-  /** Positions at which it was begun. */
+  /** Positions at which it started. */
   begun: number[]
-  /** Where its result is in the log; null where there is none. */
+  /** The position of its result in the log; null if it has none. */
   ended: { position: number; error?: string } | null
   effects: Effect[]
 }
 
-/** One call: whose answer it is of, and where its result is. */
+/** One call: the answer that contains it, and the position of its result. */
 export interface LoggedCall {
   id: string
   tool: string
@@ -22,20 +22,20 @@ export interface LoggedCall {
   mapped: boolean
   /** Whether a person was asked. */
   asked: boolean
-  /** Whether it was begun as a whole, for a mapped one. */
+  /** Whether it started as a whole, for a mapped call. */
   begun: boolean
   ended: Execution['ended']
 }
 
-/** Everything that was called, in the order of the answers. */
+/** All calls, in the order of the answers. */
 export interface Called {
   calls: LoggedCall[]
   executions: Execution[]
 }
 
 /**
- * Reads what was called and executed. Of each execution the attempts are counted from 1, none begins after its result,
- * and none had an effect that the log does not know to have begun, or two in one attempt.
+ * Reads the calls and executions. Checks that the attempts of each execution are numbered from 1, that none starts
+ * after its result, and that none had an effect without a start in the log, or two effects in one attempt.
  */
 export function executionsOf(records: readonly LogRecord[], effects: readonly Effect[]): Called {
   const calls = new Map<string, LoggedCall>()

@@ -1,20 +1,20 @@
 /** One life of a process: its code passes points, and at one of them everything stops. */
 export interface Life {
   readonly alive: boolean
-  /** Points that were passed so far. */
+  /** Number of points so far. */
   readonly points: number
   /** Resolves when it has died. */
   readonly ended: Promise<void>
-  /** Dies here and now. */
+  /** Dies at once. */
   end(): void
-  /** Counts a point. Never resolves where that is the last one, or was before. */
+  /** Counts a point. Never resolves if the process dies or has died there. */
   pass(): Promise<void>
-  /** Does something that is no point of its own; what is done in the moment of death comes to nothing. */
+  /** Runs work that is not a point itself. Work that is in progress at the moment of death has no effect. */
   during<T>(work: () => Promise<T>): Promise<T>
 }
 
 /**
- * Begins a life that dies at its point of this number, counted from 1; Infinity for one that does not. `die` may end the
+ * Starts a life that dies at the point with this number, counted from 1. Infinity never dies. `die` can end the
  * process itself.
  */
 export function createLife(diesAt = Infinity, die: () => void = () => {}): Life {

@@ -1,6 +1,6 @@
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs'
 
-/** Adds a value to a file of lines of JSON: it is on the disk when this returns, and other processes may add too. */
+/** Appends a value to a file of JSON lines. It is on the disk when this returns. Other processes can append, too. */
 export function addLine(path: string, value: unknown): void {
   const file = openSync(path, 'a')
   writeSync(file, `${JSON.stringify(value)}\n`)
@@ -8,10 +8,10 @@ export function addLine(path: string, value: unknown): void {
   closeSync(file)
 }
 
-/** The values of such a file; none where it is not there. */
+/** Returns the values of such a file; none if it does not exist. */
 export function linesOf(path: string): unknown[] {
   const text = existsSync(path) ? readFileSync(path, 'utf8') : ''
-  // Whoever was killed in the middle of a line has not added it.
+  // A process that was killed in the middle of a line has not added it.
   return text
     .split('\n')
     .slice(0, -1)

@@ -1,14 +1,14 @@
 import type { ConversationLog } from '../../../src/log/conversation-log.ts'
 import type { Life } from './life.ts'
 
-/** How long a lease lasts at most, in milliseconds: nobody waits long for the dead. */
+/** Maximum duration of a lease in milliseconds, so that nobody waits long for dead processes. */
 const LEASE_MS = 20
 
 /**
- * A log as a process that may die has it: with a point before each append, and one after it is stored and before anybody
- * hears of that. When the process is dead it does nothing and tells nothing.
+ * A log for a process that can die. It has a point before each append, and one after it is stored and before anybody
+ * is notified. When the process is dead, it does nothing and notifies nobody.
  *
- * @param leaseMs More than the writer's own changes nothing.
+ * @param leaseMs A value above the writer's own has no effect.
  */
 export function mortalLog(log: ConversationLog, life: Life, leaseMs = LEASE_MS): ConversationLog {
   return {

@@ -1,7 +1,7 @@
 import type { FullAssetStore } from '../../../src/assets/asset-store.ts'
 import type { Life } from './life.ts'
 
-/** A store as a process that may die has it: with a point before and after each asset is saved. */
+/** A store for a process that can die. It has a point before and after each asset is saved. */
 export function mortalStore(store: FullAssetStore, life: Life): FullAssetStore {
   return {
     ...store,

@@ -2,7 +2,7 @@ import type { LanguageModelV4, LanguageModelV4Prompt } from '@ai-sdk/provider'
 import { answerStream } from '../../../src/models/answer-stream.ts'
 import type { ModelStreamPart } from '../../../src/models/language-model.ts'
 
-/** A call that is to be made once, known again by its tool and the `label` among its arguments. */
+/** A call that must be made once, identified by its tool and the `label` in its arguments. */
 export interface PlannedCall {
   name: string
   arguments: { label: string; [key: string]: unknown }
@@ -10,17 +10,17 @@ export interface PlannedCall {
 
 /** Options of {@link plannedModel}. */
 export interface PlannedModelOptions {
-  /** What is to be called, one answer after the other, as far as a prompt says what is wanted. */
+  /** Returns the planned calls, one answer after the other, as far as a prompt requests them. */
   plan(prompt: LanguageModelV4Prompt): readonly (readonly PlannedCall[])[]
-  /** Hears of each request. */
+  /** Called with each request. */
   asked?(prompt: LanguageModelV4Prompt): void
-  /** Comes before each part of an answer that says something whole. */
+  /** Called before each part of an answer that is complete by itself. */
   pass?(): Promise<void>
 }
 
 /**
- * A model without memory, so that it outlives any process: it looks in the prompt for the calls that were made, makes
- * those of the first answer of its plan that are missing, and says "done" when there are none.
+ * A model without memory, so that it survives any process. It finds the calls in the prompt that were made, makes the
+ * missing ones of the first answer of its plan, and says "done" if there are none.
  */
 export function plannedModel({ plan, asked, pass }: PlannedModelOptions): LanguageModelV4 {
   return {

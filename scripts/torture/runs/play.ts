@@ -19,27 +19,27 @@ import { plannedModel } from './planned-model.ts'
 import { answerAbout, MESSAGES, SCENARIO, SUB_SCENARIO } from './scenario.ts'
 import { effectTools, helperTool, inputSchema } from './tools.ts'
 
-/** What outlives a process. */
+/** What survives a process. */
 export interface World {
   log: ConversationLog
   store: FullAssetStore
   effects: Effects
-  /** Told of each message that is accepted. */
+  /** Called with each accepted message. */
   accepted(conversation: string, id: string): void
-  /** Told of a prompt that no provider would take. */
+  /** Called with a prompt that providers would reject. */
   invalid(error: unknown): void
 }
 
-/** How a life came to the end of the scenario. */
+/** A life that reached the end of the scenario. */
 export interface Played {
   result: RunResult
-  /** The conversation as the process had it at the end. */
+  /** The conversation at the end, as the process knows it. */
   messages: readonly Message[]
 }
 
 /**
- * The agent of the scenario, in a life of its own, with trust tracked and a sub-agent. Its approvals are answered by a
- * handler of its events.
+ * The agent of the scenario, in a life of its own, with tracked trust and a sub-agent. An event handler answers its
+ * approvals.
  */
 export function scenarioAgent(world: World, life: Life = createLife()): Agent {
   function asked(prompt: LanguageModelV4Prompt): void {
@@ -76,7 +76,7 @@ export function scenarioAgent(world: World, life: Life = createLife()): Agent {
   return agent
 }
 
-/** Begins the scenario or goes on with it, to its end. */
+/** Starts or continues the scenario, to its end. */
 export async function play(agent: Agent, world: World, conversation: string): Promise<Played> {
   const isThere = (await world.log.find(conversation)) !== null
   if (isThere) await answerAsked(agent, world, conversation)
@@ -92,7 +92,7 @@ export async function play(agent: Agent, world: World, conversation: string): Pr
   return { result, messages: run.messages }
 }
 
-/** Answers what was asked in an earlier life: no handler hears of that any more. */
+/** Answers questions of an earlier life, whose events no handler receives any more. */
 async function answerAsked(agent: Agent, { log }: World, conversation: string): Promise<void> {
   const { calls } = foldAll(emptyConversation, await allRecords(log, conversation))
   for (const { id, status, approval } of Object.values(calls)) {
@@ -109,12 +109,12 @@ async function answer(
   try {
     await agent.approve(conversation, toolCallId, answerAbout(shown))
   } catch (error) {
-    // Another life's answer was stored after all.
+    // The answer of another life was stored after all.
     if (!(error instanceof ByrefError && error.code === 'approval_answered')) throw error
   }
 }
 
-/** Gives up on what takes too long, which is a failure of its own kind: a run that hangs. */
+/** Gives up on work that takes too long. A run that hangs is a failure of its own kind. */
 export async function within<T>(ms: number, what: string, work: Promise<T>): Promise<T> {
   const controller = new AbortController()
   const late = sleep(ms, undefined, { signal: controller.signal }).then(() => {

@@ -1,5 +1,5 @@
 // node process-child.ts <folder> <conversations> <milliseconds> <seed>: advances, messages, approves and cancels
-// conversations at random, as one of several processes; then sees them all to their ends, and says what it knows.
+// conversations at random, as one of several processes. Then waits for all of them to end, and prints what it knows.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -17,7 +17,7 @@ import { effectTools } from './tools.ts'
 
 const [folder = '', conversations = '50', ms = '1000', seed = '1'] = process.argv.slice(2)
 const world = openDiskWorld(folder)
-/** Long enough for a process that gets little of a busy machine; nobody is to be overtaken who lives. */
+/** Long enough for a process that gets little CPU time on a busy machine. A live process must not lose its lease. */
 const LEASE_MS = 3000
 const agent = createAgent({
   model: plannedModel({ plan: planOf, asked: assertValidPrompt }),
@@ -27,7 +27,7 @@ const agent = createAgent({
   leaseMs: LEASE_MS,
   limits: { steps: 1000 },
 })
-/** All have ended by then: only this process is to hear of it, in milliseconds. */
+/** Maximum delay until this process learns that all have ended, in milliseconds. */
 const PATIENCE = 60_000
 const counts = { runs: 0, messages: 0, approvals: 0, cancels: 0, resumes: 0 }
 let state = Number(seed)
@@ -45,7 +45,7 @@ function task(): { id: string; role: string; content: string } {
   return { id, role: 'user', content: `do ${id}` }
 }
 
-/** Runs that were begun or followed here; each settles. */
+/** Runs that were started or followed here. Each settles. */
 const following: { run: Run; how: string; result: Promise<unknown> }[] = []
 
 async function begin(id: string): Promise<void> {
@@ -71,7 +71,7 @@ async function resume(id: string): Promise<void> {
   counts.resumes++
 }
 
-/** Answers about some call that waits, as often as not while another process does too. */
+/** Answers about a waiting call, often at the same time as another process. */
 async function approve(id: string): Promise<void> {
   for (const toolCallId of await waitingIn(id)) {
     const answer = { approved: random(5) > 0, reason: 'no' }
@@ -103,7 +103,10 @@ function unless(code: string): (error: unknown) => void {
   }
 }
 
-/** How much longer a process goes on that has not yet done one of everything, in milliseconds: it may get little of the machine. */
+/**
+ * Extra time for a process that has not yet done one of everything, in milliseconds, because it may get little CPU
+ * time.
+ */
 const LONGER = 60_000
 
 async function work(until: number): Promise<void> {
@@ -120,7 +123,7 @@ async function work(until: number): Promise<void> {
   }
 }
 
-/** Sees a conversation to its end: nothing is under way, and no message waits. */
+/** Waits for the end of a conversation: no run is active, and no message waits. */
 async function finish(id: string): Promise<void> {
   for (;;) {
     const summary = await world.log.find(id)
@@ -131,7 +134,7 @@ async function finish(id: string): Promise<void> {
   }
 }
 
-/** The parent says when all others are there too, and when all have come to an end. */
+/** The parent tells when all other processes are ready, and when all have finished. */
 async function told(): Promise<void> {
   await once(process, 'message')
 }

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
 import type { Message } from '../../../src/core/messages/message.ts'
 
-/** What one process did, and what each conversation is to it: a digest of its messages. */
+/** What one process did, and its view of each conversation: a digest of the messages. */
 export interface ProcessReport {
   counts: Record<'runs' | 'messages' | 'approvals' | 'cancels' | 'resumes', number>
   digests: Record<string, string>
 }
 
-/** A digest of messages, the same for the same. */
+/** Returns a digest of messages. It is equal for equal messages. */
 export function digestOf(messages: readonly Message[]): string {
   return createHash('sha256').update(JSON.stringify(messages)).digest('hex')
 }

@@ -20,7 +20,7 @@ export interface ProcessesOptions {
   seconds: number
 }
 
-/** What they did together, and what came of it. */
+/** What the processes did together, and the result. */
 export interface ProcessesReport {
   runs: number
   messages: number
@@ -32,12 +32,12 @@ export interface ProcessesReport {
   effects: number
 }
 
-/** How long they may take to bring everything to its end, in milliseconds. */
+/** Maximum time in which they must finish everything, in milliseconds. */
 const PATIENCE = 120_000
 
 /**
- * Lets processes work on the same conversations; at the end every run has ended exactly once, one at a time, every message
- * that was accepted has come to the model, no call was begun twice that may not be, and all processes say the same.
+ * Runs processes on the same conversations. At the end, every run has ended exactly once, one at a time, every
+ * accepted message has reached the model, no call started twice that must not, and all processes agree.
  */
 export async function processes(options: ProcessesOptions): Promise<ProcessesReport> {
   const { folder, processes: count, conversations, seconds } = options
@@ -73,7 +73,10 @@ export async function processes(options: ProcessesOptions): Promise<ProcessesRep
   }
 }
 
-/** Begins with all, and asks for reports when all have finished: until then others may still change something. */
+/**
+ * Starts when all are ready, and requests reports when all have finished, because until then others can still change
+ * something.
+ */
 async function conduct(children: readonly ChildProcess[]): Promise<ProcessReport[]> {
   const heard = (): Promise<unknown[]> => Promise.all(children.map(messageOf))
   await heard()

@@ -2,15 +2,15 @@ import type { ApprovalAnswer } from '../../../src/agent/approve.ts'
 import type { MessageInput } from '../../../src/core/messages/to-message.ts'
 import type { PlannedCall } from './planned-model.ts'
 
-/** Rows of the list that is written by the first call, and mapped by two. */
+/** Rows of the list that the first call writes, and two calls map over. */
 export const ITEMS = { idempotent: 30, once: 5 }
 
 const LIST = Array.from({ length: ITEMS.idempotent }, (_, i) => `item ${i}`)
 
 /**
- * A run of thirteen calls in four answers: in parallel, one reading what another writes, two mapped (over 30 items, and over
- * 5 by a tool that may run only once for each), two that need a person, one with an asset, one whose result is offloaded, one
- * to a sub-agent.
+ * A run with thirteen calls in four answers: parallel calls, one that reads what another writes, two mapped ones
+ * (over 30 items, and over 5 by a tool that may run only once for each), two that need a person, one with an asset,
+ * one whose result is offloaded, and one to a sub-agent.
  */
 export const SCENARIO: readonly (readonly PlannedCall[])[] = [
   [
@@ -44,7 +44,7 @@ export const SCENARIO: readonly (readonly PlannedCall[])[] = [
   ],
 ]
 
-/** What the sub-agent calls, in a conversation of its own. */
+/** The calls of the sub-agent, in its own conversation. */
 export const SUB_SCENARIO: readonly (readonly PlannedCall[])[] = [
   [
     { name: 'add', arguments: { label: 'sub add', value: 1 } },
@@ -55,13 +55,13 @@ export const SUB_SCENARIO: readonly (readonly PlannedCall[])[] = [
 /** Where it is played, where it is played once. */
 export const CONVERSATION = 'c'
 
-/** What is said: the first begins the run, the other joins it. */
+/** The messages: the first starts the run, and the other joins it. */
 export const MESSAGES = {
   first: { id: 'first', role: 'user', content: 'Go on' },
   steering: { id: 'steering', role: 'user', content: 'And be quick' },
 } satisfies Record<string, MessageInput>
 
-/** What people say about the calls that are shown to them: one runs as it is, the other with changed arguments. */
+/** The decisions of people about the calls that they see: one runs unchanged, the other with changed arguments. */
 export function answerAbout(shown: unknown): ApprovalAnswer {
   const { label } = shown as { label: string }
   if (label !== 'second') return { approved: true }

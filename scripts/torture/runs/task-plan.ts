@@ -1,7 +1,7 @@
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider'
 import type { PlannedCall } from './planned-model.ts'
 
-/** What is to be called for each message of the form `do <task>`: calls of several kinds, all with the task as their label. */
+/** The calls for each message of the form `do <task>`: several kinds of calls, all with the task as their label. */
 export function planOf(prompt: LanguageModelV4Prompt): PlannedCall[][] {
   return prompt.flatMap((message) => {
     if (message.role !== 'user') return []

@@ -9,7 +9,7 @@ interface Input {
   value?: unknown
 }
 
-/** What every tool takes. */
+/** The input of every tool. */
 export const inputSchema = {
   type: 'object',
   properties: { label: { type: 'string' }, value: {} },
@@ -17,7 +17,7 @@ export const inputSchema = {
   additionalProperties: false,
 } as const
 
-/** The tools that may be run twice. */
+/** The tools that may run twice. */
 const IDEMPOTENT: ReadonlySet<string> = new Set(['put', 'photo', 'report', 'helper'])
 
 /** Whether a tool of {@link effectTools} may be run twice. */
@@ -32,13 +32,13 @@ export function isIdempotent(tool: string): boolean {
  * - `ship` once, and a person is asked before
  * - `photo` gives bytes, `report` more than fits a result
  *
- * @param takes How many milliseconds an execution lasts; default none.
+ * @param takes The duration of an execution in milliseconds. Default: 0.
  */
 export function effectTools(effects: Effects, life: Life, takes: () => number = () => 0): Tool[] {
   function tool(id: string, resultOf: (input: Input) => unknown, more: Partial<Tool> = {}): Tool {
     return {
       ...{ id, description: id, inputSchema, mappable: true, idempotent: IDEMPOTENT.has(id) },
-      // Labels are followed, and nobody is asked because of them.
+      // Labels are tracked, and nobody is asked because of them.
       ...{ openWorld: false, accepts: { integrity: 'untrusted', confidentiality: 'private' } },
       ...more,
       async execute(input: unknown, context: ToolContext) {
@@ -46,7 +46,7 @@ export function effectTools(effects: Effects, life: Life, takes: () => number = 
         const { conversation, toolCallId: execution, attempt } = context
         await life.pass()
         effects.add({ conversation, execution, attempt, tool: id, label, value })
-        // Others go on meanwhile.
+        // Lets others continue meanwhile.
         await (takes() > 0 ? sleep(takes()) : turn())
         await life.pass()
         return resultOf({ label, value })

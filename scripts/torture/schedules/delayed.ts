@@ -3,8 +3,8 @@ import type { ConversationLog, LogChange } from '../../../src/log/conversation-l
 import type { Scheduler } from './scheduler.ts'
 
 /**
- * A log whose every use begins late and whose every answer comes late. What others changed is heard late too, in order;
- * what this one appends is heard within the append, as the contract of logs says.
+ * A log whose calls start late and return late. Changes of others arrive late, too, in order. Its own appends are
+ * announced within the append, as the contract of logs requires.
  */
 export function delayedLog(log: ConversationLog, scheduler: Scheduler): ConversationLog {
   const late = async <T>(work: () => Promise<T>): Promise<T> => {
@@ -43,7 +43,7 @@ export function delayedLog(log: ConversationLog, scheduler: Scheduler): Conversa
   }
 }
 
-/** A store whose every use takes a while. */
+/** A store with a delay before each call. */
 export function delayedStore(store: FullAssetStore, scheduler: Scheduler): FullAssetStore {
   const late =
     <Args extends unknown[], T>(work: (...args: Args) => Promise<T>) =>

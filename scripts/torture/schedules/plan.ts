@@ -2,7 +2,10 @@ import type { LanguageModelV4Prompt } from '@ai-sdk/provider'
 import type { PlannedCall } from '../runs/planned-model.ts'
 import { createRandom, type Random } from './random.ts'
 
-/** The answers with calls that a seed has for each message of the form `do <task>`, in the order of the messages. */
+/**
+ * Returns the answers with calls that a seed determines for each message of the form `do <task>`, in the order of the
+ * messages.
+ */
 export function plannedBy(seed: number): (prompt: LanguageModelV4Prompt) => PlannedCall[][] {
   return (prompt) =>
     prompt.flatMap((message) => {
@@ -18,7 +21,7 @@ function answersFor(task: string, random: Random): PlannedCall[][] {
   return Array.from({ length: 1 + random.below(3) }, (_, i) => callsFor(`${task}#${i}`, random))
 }
 
-/** One to four calls that depend on each other, or not. */
+/** One to four calls, which may depend on each other. */
 function callsFor(label: string, random: Random): PlannedCall[] {
   const path = `†state["${label}"]`
   return Array.from({ length: 1 + random.below(4) }, (_, i): PlannedCall => {

@@ -28,10 +28,10 @@ export interface ScheduledWorld {
 const LEASE_MS = 3000
 
 /**
- * Plays what one seed has: one or two hosts, tasks that are queued or steer, approvals, cancels, a host that closes. At
- * the end every run has ended, and nothing was lost or done twice.
+ * Plays the schedule of one seed: one or two hosts, tasks that are queued or steer, approvals, cancellations, a host
+ * that closes. At the end, every run has ended, and nothing was lost or done twice.
  *
- * @throws what is wrong, or that it did not end
+ * @throws an error that says what is wrong, or that it did not end
  */
 export async function playSchedule(
   seed: number,
@@ -66,7 +66,7 @@ export async function playSchedule(
   let open = [...agents]
   const agent = (): Agent => random.pick(open)
 
-  /** Uses an open host. If it is closed meanwhile, does the same at another host, as a client would. */
+  /** Uses an open host. If that is closed meanwhile, repeats the request at another host, like a client. */
   async function atOpenHost<T>(use: (host: Agent) => Promise<T>): Promise<T> {
     for (;;) {
       const host = agent()
@@ -104,7 +104,7 @@ export async function playSchedule(
     await first?.close()
   }
 
-  /** Answers about calls until nothing is under way. */
+  /** Answers questions about calls until no run is active. */
   async function answer(isDone: () => boolean): Promise<void> {
     for (;;) {
       await scheduler.sleep(20 + random.below(300))
@@ -121,7 +121,7 @@ export async function playSchedule(
       }
       const isIdle = state.runs.at(-1)?.status !== 'running' && state.inbox.length === 0
       if (isIdle && isDone()) return
-      // What the host that closed left.
+      // Continues what the closed host left.
       if (closes) goOn(agent())
     }
   }

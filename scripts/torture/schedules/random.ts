@@ -1,13 +1,13 @@
-/** Numbers that depend on a seed alone. */
+/** Random numbers that depend only on a seed. */
 export interface Random {
-  /** A whole number from 0 to `below`, which is not among them. */
+  /** Returns a whole number from 0 to `below`, exclusive. */
   below(below: number): number
-  /** True with this probability, from 0 to 1. */
+  /** Returns true with this probability, from 0 to 1. */
   chance(probability: number): boolean
   pick<T>(items: readonly T[]): T
 }
 
-/** Mulberry32: 32 bits of state, evenly distributed, the same everywhere. */
+/** Mulberry32: 32 bits of state, evenly distributed, equal on all platforms. */
 export function createRandom(seed: number): Random {
   let state = seed >>> 0
   const next = (): number => {

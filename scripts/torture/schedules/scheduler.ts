@@ -1,24 +1,27 @@
 import type { Random } from './random.ts'
 
-/** Decides when each delayed operation goes on. */
+/** Decides when each delayed operation continues. */
 export interface Scheduler {
-  /** Resolves at some later point that the seed chooses. */
+  /** Resolves at a later point that the seed determines. */
   hop(): Promise<void>
-  /** As {@link hop}, never, once or several times. */
+  /** Like {@link hop}, never, once or several times. */
   hops(): Promise<void>
-  /** Resolves after this much time of the schedule. */
+  /** Resolves after this duration in the time of the schedule. */
   sleep(ms: number): Promise<void>
   /** Notes progress. */
   note(): void
-  /** Runs `work` under the schedule. Rejects where it hangs. */
+  /** Runs `work` under the schedule. Rejects if it hangs. */
   run<T>(work: () => Promise<T>): Promise<T>
 }
 
-/** A schedule in real time hangs when it has made no progress for so long. Ticks and not time: a busy machine makes them longer. */
+/**
+ * A schedule in real time hangs if it makes no progress for this many ticks. Ticks are longer on a busy machine, so
+ * they are better than time.
+ */
 const LIMIT_TICKS = 300
 const TICK_MS = 100
 
-/** Uses real time: each hop takes a few milliseconds. For logs with I/O of their own. */
+/** Uses real time: each hop takes a few milliseconds. For logs with their own I/O. */
 export function realTimeScheduler(random: Random): Scheduler {
   const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
   const hop = (): Promise<void> =>

@@ -12,7 +12,7 @@ import { playSchedule, type ScheduledWorld } from './play-schedule.ts'
 import { realTimeScheduler } from './scheduler.ts'
 import { virtualTimeScheduler } from './virtual-time.ts'
 
-/** Which logs schedules are played over. */
+/** The logs for schedules. */
 export type ScheduledLog = 'memory' | 'sqlite' | 'postgres'
 
 /** A schedule that failed. */
@@ -26,12 +26,12 @@ export interface SchedulesOptions {
   count: number
   /** The first seed; the others follow. Default 1. */
   first?: number
-  /** How many are played at once, where they use real time. Default 8. */
+  /** Number of concurrent schedules in real time. Default 8. */
   atOnce?: number
   onFailure?(failed: FailedSchedule): void
 }
 
-/** Plays schedules in memory, in virtual time, one after the other. Gives those that failed. */
+/** Plays schedules in memory, in virtual time, one after the other. Returns those that failed. */
 export async function memorySchedules({
   count,
   first = 1,
@@ -51,7 +51,7 @@ export async function memorySchedules({
   return failures
 }
 
-/** Plays schedules over logs that several hosts share, in real time, several at once. Gives those that failed. */
+/** Plays schedules on logs that several hosts share, in real time, several at once. Returns those that failed. */
 export async function sharedSchedules(
   logs: ScheduledWorld['logs'],
   { count, first = 1, atOnce = 8, onFailure }: SchedulesOptions,
@@ -74,7 +74,7 @@ export async function sharedSchedules(
   return failures
 }
 
-/** Plays schedules over one SQLite file, which two hosts share. */
+/** Plays schedules on one SQLite file, which two hosts share. */
 export async function sqliteSchedules(options: SchedulesOptions): Promise<FailedSchedule[]> {
   const folder = await mkdtemp(join(tmpdir(), 'byref-schedules-'))
   const logs = [1, 2].map(() => createSqliteLog(join(folder, 'log.sqlite')))
@@ -86,7 +86,7 @@ export async function sqliteSchedules(options: SchedulesOptions): Promise<Failed
   }
 }
 
-/** Plays schedules over one PostgreSQL schema, which two hosts share. */
+/** Plays schedules on one PostgreSQL schema, which two hosts share. */
 export async function postgresSchedules(options: SchedulesOptions): Promise<FailedSchedule[]> {
   const server = await startPostgres()
   const { connectionString } = server

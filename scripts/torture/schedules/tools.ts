@@ -18,8 +18,8 @@ const inputSchema = {
 } as const
 
 /**
- * Tools that take their time, with effects outside of the log: `add` and `put` give back their value, `ship` needs
- * approval, `photo` returns bytes, `report` more than a prompt takes, `fail` throws as often as not.
+ * Tools with delays, and with effects outside of the log: `add` and `put` return their value, `ship` needs approval,
+ * `photo` returns bytes, `report` returns more than a prompt accepts, and `fail` throws half of the time.
  */
 export function scheduledTools(effects: Effects, scheduler: Scheduler, random: Random): Tool[] {
   const tool = (

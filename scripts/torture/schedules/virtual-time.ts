@@ -9,16 +9,16 @@ interface Timer {
   fire(): void
 }
 
-/** A schedule that takes longer hangs, in milliseconds of its own time. */
+/** Maximum duration of a schedule in its own milliseconds. A longer one hangs. */
 const LIMIT = 600_000
 
-/** Real milliseconds with no timer and nothing delayed, after which nothing will ever happen. */
+/** Real milliseconds without a timer or a delayed operation, after which nothing will happen any more. */
 const MAX_PAUSES = 300
 
 /**
- * Uses virtual time: while `run` lasts, the timers, `setImmediate`, `Date` and `Math.random` of this process are the
- * schedule's. Only one delayed operation goes on at a time, chosen by the seed; the clock moves when none is left, and
- * sometimes before. A schedule that is run again with its seed is the same, as far as nothing in it waits for real I/O.
+ * Uses virtual time: during `run`, the timers, `setImmediate`, `Date` and `Math.random` of this process belong to the
+ * schedule. Only one delayed operation continues at a time, chosen by the seed. The clock moves when none is left,
+ * and sometimes earlier. A schedule with the same seed is always the same, if it does not wait for real I/O.
  */
 export function virtualTimeScheduler(random: Random): Scheduler {
   const ready: (() => void)[] = []
@@ -62,7 +62,7 @@ export function virtualTimeScheduler(random: Random): Scheduler {
       await turn()
       if (isOver()) return
       if (ready.length === 0) {
-        // Real I/O may be under way: only where nothing comes of it does the clock move.
+        // Real I/O may be in progress. The clock moves only if it has no effect.
         await realPause()
         if (ready.length > 0 || isOver()) continue
         if (timers.size === 0 && ++pauses > MAX_PAUSES) return
@@ -125,12 +125,12 @@ const real = {
   promises: { ...timersPromises },
 }
 
-/** The clock of the schedule that runs; null for the process's own. */
+/** The clock of the active schedule; null for that of the process. */
 let clock: Clock | null = null
 
 type Fire = (...args: unknown[]) => void
 
-/** A timer as Node gives it. */
+/** A timer object of Node. */
 function startTimer({ addTimer, now, timers }: Clock, every: boolean, fire: Fire, ms: number) {
   const timer = addTimer(fire, ms, every ? Math.max(1, ms) : null)
   return Object.assign(timer, {
@@ -160,8 +160,8 @@ class VirtualDate extends real.Date {
 }
 
 /**
- * What takes the place of the process's own functions. A module that is loaded while a schedule runs keeps these for good:
- * each asks which clock is the present one.
+ * Replacements for functions of the process. A module that is loaded during a schedule keeps them forever, so each
+ * one looks up the current clock.
  */
 const virtual = {
   Date: VirtualDate,
@@ -196,7 +196,7 @@ const virtualPromises = {
   },
 }
 
-/** Puts the clock in the place of the process's own; gives what puts that back. */
+/** Installs the clock. Returns a function that restores the original functions. */
 function replaceClock(present: Clock): () => void {
   clock = present
   const own = Object.fromEntries(

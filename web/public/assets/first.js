@@ -1,17 +1,17 @@
-// Runs before the first paint, and before the app is there.
+// Runs before the first paint, and before the app is loaded.
 const root = document.body
 
-// So that a chosen theme, or a pane that was closed, never flashes the other way.
+// Applies the chosen theme and closed panes, so that the page does not flash.
 try {
   const theme = localStorage.getItem('byref-theme')
   if (theme === 'light' || theme === 'dark') root.dataset.theme = theme
   const panels = JSON.parse(localStorage.getItem('byref-panels') ?? '{}')
   if (panels.conversations === false) root.dataset.conversations = 'closed'
 } catch {
-  // Without storage things are as they are at first.
+  // Without storage, the defaults apply.
 }
 
-// The first page of the conversation that the address names: it comes while the app does (src/main.tsx).
+// Requests the first page of the conversation in the URL while the app loads (src/main.tsx).
 const id = /^\/c\/([^/]+)\/?$/.exec(location.pathname)?.[1]
 if (id) {
   const answer = fetch(`/api/conversations/${id}/events?after=0&limit=1000`)

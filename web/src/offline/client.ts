@@ -2,7 +2,7 @@ import { bytesOf, DATA_ID, type SavedPage } from '@byref/react/saved-page'
 import { createClient, parseAssetRef } from 'byref/client'
 import { offlineFetch } from './offline-fetch.ts'
 
-/** The data that are saved with this page. */
+/** The data that are saved in this page. */
 export const page = JSON.parse(document.getElementById(DATA_ID)?.textContent ?? '') as SavedPage
 
 const bodies = new Map(page.assets.map(({ asset, body }) => [asset.assetId, { asset, body }]))
