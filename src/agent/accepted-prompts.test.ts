@@ -6,7 +6,7 @@ import { createAgent } from './agent.ts'
 /** A text that was cut inside an emoji. */
 const CUT = '👍'.slice(0, 1)
 
-/** The texts and keys in a value that no provider accepts. */
+/** Returns the texts and keys in a value that no provider accepts. */
 function halves(value: unknown): string[] {
   const found: string[] = []
   JSON.stringify(value, (key, one) => {

@@ -8,7 +8,7 @@ import { type ScriptedTurn, scriptedModel } from '../testing/scripted-model.ts'
 import { createAgent } from './agent.ts'
 import { say } from './fixtures/agent.ts'
 
-/** A log whose workers are told by `told`. */
+/** A log that notifies its workers through `told`. */
 function withWorkers(log: ConversationLog = createMemoryLog()) {
   const told: DueConversation[] = []
   const enqueue = async (_: unknown, due: DueConversation): Promise<void> => void told.push(due)
@@ -43,7 +43,7 @@ it('leaves a run to the workers, and follows it', async () => {
 
 it('advances from the log, even if it was not notified', async () => {
   const { log } = withWorkers()
-  // Of what others append it hears too late.
+  // It is notified of changes by others too late.
   const deaf: ConversationLog = { ...log, subscribe: () => () => {} }
   const worker = agentOn(deaf, 'One', 'Two')
   const server = agentOn(log)
@@ -148,7 +148,7 @@ it('waits in the log for a busy provider, and leaves the provider alone', async 
   expect(summary).toMatchObject({ status: 'running' })
   expect(summary?.lease?.expiresIn).toBeGreaterThan(25_000)
 
-  // The other one is not asked for at all.
+  // The other agent gets no request.
   expect(await worker.advance('b')).toMatchObject({ type: 'later' })
   expect(ask).toHaveBeenCalledOnce()
 

@@ -243,7 +243,7 @@ describe('createAgent, with assets', () => {
     expect(await shownTo({ tools: [large], reading: true })).toEqual([all, all, all])
     expect(await shownTo({ tools: [large], reading: false })).toEqual([one, one, one])
     expect(await shownTo({ tools: [camera] })).toEqual([one, one, one])
-    // One of the agent's own stands, and one that was named is there from the start.
+    // The agent keeps its own tool, and a tool that was named is present from the start.
     const own = { ...camera, id: 'search_asset' }
     const { tools } = createAgent({ model: scriptedModel([]), tools: [large, own, 'fetch_asset'] })
     expect(tools.map(({ id }) => id)).toEqual([

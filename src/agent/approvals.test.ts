@@ -10,7 +10,7 @@ import { createAgent } from './agent.ts'
 import type { Agent } from './agent-contract.ts'
 import { eventsOf, prompts, say } from './fixtures/agent.ts'
 
-/** A tool that asks, and notes what it was run with. */
+/** A tool that asks, and records its inputs. */
 function payTool(options: Partial<Tool> = {}) {
   const paid: unknown[] = []
   const pay = defineTool({
@@ -33,7 +33,7 @@ function payTool(options: Partial<Tool> = {}) {
 
 const call = (id: string, args: Record<string, unknown>) => ({ id, name: 'pay', arguments: args })
 
-/** Resolves when so many calls wait for a person. */
+/** Resolves when this many calls wait for a person. */
 async function waiting(agent: Agent, conversation: string, count = 1): Promise<void> {
   await expect
     .poll(async () => {

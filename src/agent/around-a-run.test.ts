@@ -174,7 +174,7 @@ describe('processors', () => {
       ],
     })
     await agent.run({ conversation: 'c', messages: say('Hi') }).result
-    // What a processor saves when another's asset is announced may come after the end of the run.
+    // An asset that a processor saves when another one is announced may come after the end of the run.
     const events = await vi.waitFor(async () => {
       const found = (await log.read('c')).map(({ event }) => event)
       expect(found.filter(({ type }) => type === 'ASSET_CREATED')).toHaveLength(2)
@@ -300,7 +300,7 @@ describe('agent.fork', () => {
     const x = await branch('root', { before: b })
     expect(await branchOf(x)).toEqual({ root: 'root', from: 'root', at: ok })
     const [, , mine, answer] = await says(x, 'mine')
-    // Made in the branch, but before its first own message: a branch of the root.
+    // Made in the branch before its own first message, so it is a branch of the root.
     const y = await branch(x, { before: mine })
     expect(await branchOf(y)).toEqual({ root: 'root', from: 'root', at: ok })
     const z = await branch(x, { at: answer })

@@ -333,7 +333,7 @@ describe('compaction', () => {
     expect(() => createAgent({ model, media: { maxParts: 0 } })).toThrow(/media.maxParts/)
   })
 
-  /** A model that takes this many characters, which byref does not know. */
+  /** A model with this limit of characters, which byref does not know. */
   const shortModel = (chars: number, refuse: (options: { length: number }) => unknown) => {
     const model = scriptedModel(() => `Answer. ${'talk '.repeat(100)}`)
     const { doStream } = model
@@ -384,7 +384,7 @@ describe('compaction', () => {
         expect(reason).toBe('done')
       }
       const refused = model.sent.filter(({ isTaken }) => !isTaken).length
-      // What the model does not take is learned, and not tried before each answer.
+      // The limit of the model is remembered, and not exceeded before each answer.
       expect(refused).toBeGreaterThan(0)
       expect(refused).toBeLessThan(5)
       const made = await compactions(log)

@@ -41,7 +41,7 @@ describe('a process that dies', () => {
 
 describe('processes that die one after the other', () => {
   it('do not use up steps for answers that are not in the log', async () => {
-    // In the middle of the first answer, as often as there may be steps.
+    // In the middle of the first answer, as many times as there may be steps.
     const deaths = [6, ...Array.from({ length: 30 }, () => 5)]
     expect(await lives(deaths)).toEqual(deaths.map(() => 'died'))
   })
@@ -101,7 +101,7 @@ function unfinished(): ReadableStream<ModelStreamPart> {
   return ReadableStream.from(broken())
 }
 
-/** What calls came to, in the order of the log. */
+/** The results of calls, in the order of the log. */
 function resultsIn(records: readonly LogRecord[]): string[] {
   return records.flatMap(({ event }) => {
     const result = event.type === 'NEW_MESSAGE' && event.payload.metadata.tool_result
@@ -110,7 +110,7 @@ function resultsIn(records: readonly LogRecord[]): string[] {
   })
 }
 
-/** Lives that each die at their point, if they come to it, and one more that comes to the end; then what is left is sound. */
+/** Lives that each die at their point, if they reach it, and one more that reaches the end. Then checks the result. */
 async function lives(deaths: readonly number[]): Promise<('died' | 'ended')[]> {
   const accepted: string[] = []
   const invalid: unknown[] = []
@@ -147,7 +147,7 @@ async function lives(deaths: readonly number[]): Promise<('died' | 'ended')[]> {
   return ends
 }
 
-/** Tries 1, 2, 3 … until a life comes to its end before it dies; gives the number of deaths. */
+/** Tries 1, 2, 3 … until a life ends before it dies. Returns the number of deaths. */
 async function everyPoint(dies: (point: number) => Promise<boolean>): Promise<number> {
   for (let first = 1; ; first += GROUP) {
     const points = Array.from({ length: GROUP }, (_, i) => first + i)
@@ -157,7 +157,7 @@ async function everyPoint(dies: (point: number) => Promise<boolean>): Promise<nu
   }
 }
 
-/** So many at once: most of their time is waiting for the leases of the dead. */
+/** Number of concurrent tries. They spend most of their time waiting for the leases of dead processes. */
 const GROUP = 20
 
 async function inGroups<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {

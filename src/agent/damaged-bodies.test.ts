@@ -74,7 +74,7 @@ async function talk(store: AssetStore, log: ReturnType<typeof createMemoryLog>):
   await agent.close()
 }
 
-/** A new process that goes on with the conversation. */
+/** A new process that continues the conversation. */
 async function goOn(store: AssetStore, log: ReturnType<typeof createMemoryLog>) {
   const count = { calls: [{ name: 'count', arguments: { rows: '†state.report.rows' } }] }
   const { agent, model } = agentWith(store, log, [count, 'I see.'])
@@ -133,7 +133,7 @@ describe('a conversation whose bodies are damaged', () => {
           { code: 'storage_failed', ref: expect.stringMatching(/^asset:/), by: 'system' },
         ])
       } else expect(shown).toContain('storage_failed')
-      // Saved again, it is there again, under its old name too.
+      // After it is saved again, it exists under its old name, too.
       const again = createFsAssetStore({ rootDir })
       const bytes = file.endsWith('.png')
         ? [new Uint8Array(PNG), new Uint8Array([...PNG, 1, 2, 3])]

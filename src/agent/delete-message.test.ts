@@ -129,7 +129,7 @@ describe('agent.deleteMessage', () => {
     expect(prompts(model)[1]).toContain('{"seen":"old"}')
     expect(prompts(model)[0]).not.toContain('new')
     await agent.deleteMessage('c', messageIds[0] as string)
-    // It leaned on the list that the first one made.
+    // It was based on the list of the first one.
     const again = createAgent({
       model: scriptedModel([calls('look', { of: '†state.list' }), 'x']),
       log: agent.log,
@@ -144,7 +144,7 @@ describe('agent.deleteMessage', () => {
   })
 
   it('keeps the numbers of results, and reports that a deleted one does not exist', async () => {
-    // So long that the model is shown its name.
+    // So long that the model sees it with its name.
     const second = 'second '.repeat(40)
     const model = scriptedModel([
       calls('look', { of: 'first' }),
@@ -204,7 +204,7 @@ describe('agent.deleteMessage', () => {
     expect(await agent.debug('c', one as string)).not.toBeNull()
     await agent.deleteMessage('c', one as string)
     expect(await agent.debug('c', one as string)).toBeNull()
-    // What the model was shown then was shown.
+    // The log still has what the model saw then.
     expect(JSON.stringify(await agent.debug('c', two as string))).toContain('one')
   })
 

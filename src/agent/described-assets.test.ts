@@ -61,7 +61,7 @@ describe('the description of an asset', () => {
     ]
     await createAgent({ model, assets, tools }).run({ messages: say('Go') }).result
     expect(prompts(model)[1]).toContain('tide')
-    // Nobody noted the source in this conversation.
+    // No message in this conversation names the source.
     expect(prompts(model)[1]).not.toContain('harbour')
   })
 
@@ -93,7 +93,7 @@ describe('the description of an asset', () => {
       /\[Saved image: asset_id=\\"[0-9a-z]{27}\\" name=\\"pier.png\\" type=\\"image\/png\\"\]/,
     )
     await agent.run({ conversation: run.conversation, messages: say('More') }).result
-    // What was sent stays as it was: the next prompt only grows.
+    // Earlier parts stay the same: the next prompt only grows.
     expect(prompts(model)[2]?.split('harbour').length).toBe(2)
   })
 

@@ -9,10 +9,10 @@ import { createAgent } from './agent.ts'
 import { prompts } from './fixtures/agent.ts'
 
 type Fields = Record<string, unknown>
-/** What a model does next: a call, or its last words. */
+/** The next action of a model: a call, or its final text. */
 type Next = [tool: string, input: Fields] | string
 
-/** What the model was given last by a tool. */
+/** The last result of a tool. */
 function lastResult({ prompt }: LanguageModelV4CallOptions): Fields {
   const message = prompt.findLast(({ role }) => role === 'tool')
   const part = (message?.content as { output?: { value: unknown } }[] | undefined)?.at(-1)
@@ -22,7 +22,7 @@ function lastResult({ prompt }: LanguageModelV4CallOptions): Fields {
   return json === undefined ? { said: value } : (JSON.parse(json) as Fields)
 }
 
-/** A model that calls tools until it has its answer, each with what it was given last and is shown. */
+/** A model that calls tools until it has its answer. Each turn sees the last result and the prompt. */
 function reader(next: (last: Fields, shown: string) => Next): ScriptedModel {
   const turn: ScriptedTurn = (options) => {
     const asked = next(lastResult(options), JSON.stringify(options.prompt))
@@ -56,7 +56,7 @@ describe('a model that has only the native tools', () => {
     const { ref } = await agent.assets.save(pagedPdf(300, 10), 'application/pdf')
     expect((await agent.run({ messages: about(ref) }).result).text).toBe('300 pages')
     expect(read.size).toBe(300)
-    // A page of text brings no second copy of the file.
+    // A page of text adds no second copy of the file.
     expect(prompts(model).at(-1)).not.toContain('same file as above')
     const tools = model.requests[0]?.tools?.map(({ name }) => name)
     expect(tools).toEqual(['fetch_asset', 'search_asset', 'query_tables'])

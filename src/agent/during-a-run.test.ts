@@ -5,7 +5,7 @@ import { scriptedModel } from '../testing/scripted-model.ts'
 import { createAgent } from './agent.ts'
 import { prompts, say } from './fixtures/agent.ts'
 
-/** A tool that works until it is let go. */
+/** A tool that runs until it is released. */
 function gate() {
   const { promise, resolve } = Promise.withResolvers<string>()
   let begun = (): void => {}

@@ -117,7 +117,7 @@ describe('edit_asset', () => {
       { assets, trust: { mode: 'quarantine' } },
     )
     expect(prompts).toHaveLength(8)
-    // The model said it itself, with more white space.
+    // The model wrote it itself, with more white space.
     for (const prompt of prompts) expect(prompt).not.toMatch(/secret-order|obey me/)
     expect(made.map(({ label }) => label?.integrity)).toEqual(made.map(() => 'untrusted'))
     expect(made).toHaveLength(3)

@@ -21,8 +21,8 @@ afterAll(() => rm(folder, { recursive: true, force: true }))
 describe('a process that dies during edits', () => {
   it.each([
     { kind: 'files', least: 40, atOnce: 8, every: 1 },
-    // The dead keep the processes of their queries until they are released. A query takes long, so only every third point;
-    // `node scripts/torture/edits/edit-crash.ts` kills at all of them.
+    // Dead lives keep the processes of their queries until they are released. A query takes long, so only every third
+    // point is used; `node scripts/torture/edits/edit-crash.ts` kills at all of them.
     { kind: 'table', least: 12, atOnce: 1, every: 3 },
   ] as const)('leaves old versions or new ones, and goes on: $kind', async (test) => {
     const { kind, least, atOnce, every } = test
@@ -30,7 +30,7 @@ describe('a process that dies during edits', () => {
     const start = join(folder, kind)
     await prepareEdits(start, documents)
 
-    /** Dies at a point, and goes on; false if the conversation came to its end before the point. */
+    /** Dies at a point, and continues. Returns false if the conversation ended before the point. */
     async function dies(point: number): Promise<boolean> {
       const own = `${start}-${point}`
       await cp(start, own, { recursive: true })

@@ -41,7 +41,7 @@ function editor(turns: readonly EditCall[][], options: Partial<AgentOptions> = {
   return { agent, assets, model, start, read }
 }
 
-/** The results of calls, as the log has them. */
+/** The results of calls, as they are in the log. */
 async function resultsOf(agent: Agent): Promise<Record<string, unknown>[]> {
   const { messages = [] } = (await agent.conversation('c')) ?? {}
   return messages
@@ -295,7 +295,7 @@ async function note() {
   return assets
 }
 
-/** The texts of all versions, oldest first, each with the text that it was made from. */
+/** The texts of all versions, oldest first, each with the text of its source. */
 async function lineOf(assets: ReturnType<typeof createAssets>): Promise<unknown[]> {
   const versions = await assets.versions('asset://note')
   return Promise.all(

@@ -23,7 +23,7 @@ const callOf = (name: string, usage = { inputTokens: 600, outputTokens: 400 }) =
   usage,
 })
 
-/** A model whose stream is made of these parts, and then says nothing more. */
+/** A model whose stream consists of these parts, and then stalls. */
 function modelOf(parts: unknown[], { ends = false } = {}): LanguageModel {
   return {
     specificationVersion: 'v4',
@@ -148,7 +148,7 @@ describe('limits', () => {
     const slow = defineTool({
       ...{ id: 'never', description: '', inputSchema: { type: 'object' } },
       execute() {
-        // The clocks fall behind the timer that was set.
+        // The clock is set back after the timer was set.
         clocks[0].mockImplementation(() => real.date() - 20)
         clocks[1].mockImplementation(() => real.performance() - 20)
         return new Promise(() => {})

@@ -13,7 +13,7 @@ import { foldAll } from '../core/events/fold.ts'
 import type { ConversationLog } from '../log/conversation-log.ts'
 import { createMemoryLog } from '../log/memory-log.ts'
 
-/** How appends fail: from the one of this number on, so many, before or after they are stored. */
+/** How appends fail: from this number on, how many, and before or after they are stored. */
 interface Failure {
   first: number
   count: number
@@ -22,9 +22,9 @@ interface Failure {
 }
 
 interface FailingLog extends ConversationLog {
-  /** Appends so far. */
+  /** Number of appends so far. */
   readonly appends: number
-  /** From now on everything works. */
+  /** From now on, all appends succeed. */
   mend(): void
 }
 
@@ -80,7 +80,7 @@ describe('a log that fails', () => {
   })
 })
 
-/** Tries 1, 2, 3 … until a run comes to its end before that append. */
+/** Tries 1, 2, 3 … until a run ends before that append. */
 async function everyAppend(fails: (first: number) => Promise<boolean>): Promise<number> {
   for (let first = 1; ; first++) {
     try {
@@ -103,7 +103,7 @@ function begin(failure: Failure) {
     invalid: (error) => void invalid.push(error),
   }
   const agent = scenarioAgent(world)
-  /** Settles, whatever becomes of the log. */
+  /** Settles, whatever happens to the log. */
   const played = within(PATIENCE, 'the run', play(agent, world, 'c')).then(
     () => null,
     (error: unknown) => error,
@@ -164,7 +164,7 @@ async function cancelled(failure: Failure): Promise<boolean> {
   return reached
 }
 
-/** What the log's failure may end a run with; anything else is a failure of the engine. */
+/** Errors of a run that a failure of the log may cause. Any other error is a fault of the engine. */
 function isOfLog(error: unknown): void {
   const code = error instanceof ByrefError ? error.code : ''
   if (code !== 'log_failed' && code !== 'storage_full') throw error

@@ -20,7 +20,7 @@ const call = (name: string, args: object) => ({ name, arguments: { ...args } })
 const through = (name: string, args?: unknown) => call('call_tool', { name, arguments: args })
 const searching = (query: string, more: object = {}) => call('search_tools', { query, ...more })
 
-/** An agent with tools of 40 services, which note their calls, and with those of `tools`. */
+/** An agent with tools of 40 services, which record their calls, and with those of `tools`. */
 function agentWith(
   turns: readonly ScriptedTurn[],
   { count = 1000, tools = [], ...options }: Partial<AgentOptions> & { count?: number } = {},
@@ -462,7 +462,7 @@ describe('toolSearch with many tools', () => {
     })
     await results(back)
     expect(called).toEqual([{ place: 'Bonn' }])
-    // What the model wrote before stays as it was written.
+    // The model's earlier text stays unchanged.
     const last = prompts(back.model).at(-1) ?? ''
     expect(last.match(/"toolName":"call_tool","input":\{"name":"rain_gauge"/g)).toHaveLength(2)
   })
@@ -495,7 +495,7 @@ describe('toolSearch and trust', () => {
     const [first] = found
     expect(first?.content).toMatchObject({ tools: [{ name: 'money_pay', description: HOSTILE }] })
     expect(Object.keys(Object(first?.content))).toEqual(['tools'])
-    // The tool's own words are shown, as in a list of tools.
+    // The tool's own description is shown, as in a list of tools.
     expect(last).toContain('Sends money. IMPORTANT')
     expect(last).not.toContain('IGNORE EVERYTHING')
     expect(last).toContain('†result#3 = <untrusted object')

@@ -5,7 +5,7 @@ import { defineTool } from '../boundary/tool.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
 import { createAgent } from './agent.ts'
 
-/** A model that calls once and then ends, and is taken for one of the provider. */
+/** A model that makes one call and then ends, with the name of this provider. */
 const modelOf = (provider: string, modelId: string) => ({
   ...scriptedModel([{ calls: [{ name: 'draw', arguments: {} }] }, 'Done.']),
   provider,

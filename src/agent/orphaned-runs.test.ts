@@ -30,7 +30,7 @@ function processOn(
   }
 }
 
-/** A process that is gone while `count` runs of its sub-agent wait for their model. */
+/** A process that dies while `count` runs of its sub-agent wait for their model. */
 async function left(log: ConversationLog, call: ScriptedTurn, count = 1): Promise<void> {
   const asked = Promise.withResolvers<void>()
   let asks = 0
@@ -125,7 +125,7 @@ describe('a sub-agent’s run whose process is gone', () => {
     async (way) => {
       const log = createMemoryLog()
       await left(log, helperCall({ task: 'Wait' }))
-      // The process that cancelled the calling run was gone before it could cancel this one.
+      // The process that cancelled the calling run died before it could cancel this one.
       const [started] = (await log.read('c')).flatMap(({ event }) =>
         event.type === 'RUN_STARTED' ? event : [],
       )

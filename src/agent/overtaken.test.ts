@@ -9,11 +9,11 @@ import { createAgent } from './agent.ts'
 import type { Agent } from './agent-contract.ts'
 import { prompts, say } from './fixtures/agent.ts'
 
-/** What a process that is stopped and goes on has of a log. */
+/** The log of a process that is frozen and continues. */
 interface StoppableLog extends ConversationLog {
-  /** From now on nothing is done and nothing heard. */
+  /** From now on, nothing is sent and nothing received. */
   stop(): void
-  /** All that was to be done meanwhile is done, and all that was to be heard is heard. */
+  /** Does everything that was to be done meanwhile, and delivers everything that was to be received. */
   goOn(): void
 }
 
@@ -47,7 +47,7 @@ function stoppable(log: ConversationLog): StoppableLog {
   }
 }
 
-/** A tool whose executions last until the test ends them. */
+/** A tool whose executions run until the test ends them. */
 function slowTool(more: Partial<Tool> = {}) {
   const executions: { context: ToolContext; finish(value: string): void }[] = []
   const tool: Tool = {
@@ -89,14 +89,14 @@ function eventsOf<T extends Type>(
   )
 }
 
-/** The messages that are results, as their contents or codes. */
+/** The result messages, as their contents or codes. */
 function resultsIn(records: readonly LogRecord[]): unknown[] {
   return eventsOf(records, 'NEW_MESSAGE').flatMap(({ payload: { metadata, content } }) => {
     return metadata.tool_result ? [metadata.tool_result.error?.code ?? content] : []
   })
 }
 
-/** Resolves when nothing is under way and no message waits. */
+/** Resolves when no run is active and no message waits. */
 async function quiet(log: ConversationLog): Promise<void> {
   await expect
     .poll(() => log.find('c'), { interval: 10 })
@@ -159,7 +159,7 @@ describe('a process that lost its lease', () => {
     await expect.poll(() => first.executions.length).toBe(1)
     mine.stop()
     const second = slowTool({ idempotent: true })
-    // It renews so often that its lease lasts on a busy machine too.
+    // It renews its lease often enough, also on a busy machine.
     const { agent: b } = agentOf(log, { tool: second.tool, turns: ['done'], leaseMs: 2000 })
     b.resume('c')
     await expect.poll(() => second.executions.length).toBe(1)
@@ -167,7 +167,7 @@ describe('a process that lost its lease', () => {
     mine.goOn()
     await expect.poll(() => first.executions[0]?.context.signal.aborted).toBe(true)
     first.executions[0]?.finish('late')
-    // Time enough for a late result to come to the log.
+    // Enough time for a late result to reach the log.
     await new Promise((resolve) => setTimeout(resolve, 250))
     expect(resultsIn(await log.read('c'))).toEqual([])
     expect(second.executions[0]?.context.signal.aborted).toBe(false)
@@ -288,7 +288,7 @@ describe('another process', () => {
     const { agent: a } = agentOf(log, { tool, turns: [work, 'done'] })
     const { promise: waits, resolve } = Promise.withResolvers<void>()
     let held = 0
-    // It hears nothing, and its first look at a message that waits comes to nothing for a while.
+    // It is not notified, and its first read of a waiting message fails for a while.
     const deaf: ConversationLog = {
       ...log,
       subscribe: () => () => {},
@@ -334,7 +334,7 @@ describe('another process', () => {
     const log = createMemoryLog()
     const { tool, executions } = slowTool()
     const { agent: a } = agentOf(log, { tool, turns: [work, 'first'], leaseMs: 10_000 })
-    // It hears of the end only when it appends.
+    // It learns of the end only when it appends.
     const deaf: ConversationLog = { ...log, subscribe: () => () => {} }
     const { agent: b } = agentOf(deaf, { tool, turns: ['second'] })
     const run = await a.start({ conversation: 'c', messages: say('go') })

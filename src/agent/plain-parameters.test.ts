@@ -13,7 +13,10 @@ const assets = createAssets()
 const picture = await assets.save(PNG, 'image/png')
 const words = await assets.save(Buffer.from('Good morning'), 'text/plain')
 
-/** Calls a tool in a conversation with a picture at `†state.photo`. Returns what it was given, and the last prompt. */
+/**
+ * Calls a tool in a conversation with a picture at `†state.photo`. Returns the input of the tool, and the last
+ * prompt.
+ */
 async function calling(tool: Tool, args: JsonObject): Promise<{ given: unknown; prompt: string }> {
   let given: unknown
   const noted = {

@@ -46,31 +46,31 @@ const tools = [
   }),
 ]
 
-/** How many are played; 1,000 and more by hand. */
+/** Number of conversations. Use 1,000 and more by hand. */
 const CONVERSATIONS = Number(process.env.BYREF_CONVERSATIONS ?? 60)
 
 let pictures = 0
-/** A picture of its own: what stands behind its end is not shown. */
+/** A unique picture. Bytes after its end are not shown. */
 function picture(): Uint8Array {
   return new Uint8Array([...PNG, ...new TextEncoder().encode(`${pictures++}`)])
 }
 
-/** How often somebody said something. */
+/** Number of messages of people. */
 let said = 0
 
 interface Played {
   log: ConversationLog
   assets: Assets
-  /** The prompts as JSON, with the position of the log at which each was asked. */
+  /** The prompts as JSON, each with the position of the log at that time. */
   prompts: { messages: string[]; position: number }[]
   records: LogRecord[]
-  /** Whether an asset was. */
+  /** Whether there was an asset. */
   deleted: boolean
-  /** The messages that were deleted: the words of them that no other has, and the position of the deletion. */
+  /** The deleted messages: their unique words, and the position of the deletion. */
   taken: { words: string | null; position: number }[]
 }
 
-/** A conversation of some turns, as the numbers of `random` have it. */
+/** A conversation with some turns, determined by the numbers of `random`. */
 async function play(random: Random): Promise<Played> {
   const log = createMemoryLog()
   const assets = createAssets()
@@ -170,7 +170,7 @@ async function wordsOf(random: Random, assets: Assets, made: string[]): Promise<
   return words
 }
 
-/** A prompt without what is made anew for each call. */
+/** A prompt without the parts that are new for each call. */
 function withoutTail(messages: readonly string[]): readonly string[] {
   return /\[No longer available/.test(messages.at(-1) ?? '') ? messages.slice(0, -1) : messages
 }
@@ -261,7 +261,7 @@ describe('the prompts of a conversation', () => {
   }, 300_000)
 })
 
-/** What a provider would refuse in a prompt. */
+/** Returns what a provider would reject in a prompt. */
 function problemsOf(prompt: readonly string[]): string[] {
   const messages = prompt.map((text) => JSON.parse(text) as { role: string; content: unknown })
   const said = messages.filter(({ role }) => role !== 'system')
@@ -281,7 +281,7 @@ function idsIn(content: unknown, type: string): string[] {
   return parts.flatMap((part) => (part.type === type ? part.toolCallId : []))
 }
 
-/** Whether a compaction was made before the prompt of the step that began there: at once behind its beginning, too. */
+/** Whether a compaction was made before the prompt of the step that started there, also directly after its start. */
 function isBefore({ position }: LogRecord, step: number, records: readonly LogRecord[]): boolean {
   const next = records.find(
     (record) => record.position > step && record.event.type !== 'PROMPT_COMPACTED',

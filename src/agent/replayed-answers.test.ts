@@ -71,7 +71,7 @@ async function lastInput(...answers: Output[][]): Promise<Record<string, unknown
   return inputs.at(-1) ?? []
 }
 
-/** The items of an input after the instructions, in short. */
+/** The items of an input after the instructions, in short form. */
 const short = (input: readonly Record<string, unknown>[]) =>
   input.slice(1).map(({ type, role, id, call_id }) => id ?? call_id ?? type ?? role)
 

@@ -8,7 +8,7 @@ import { createAgent } from './agent.ts'
 /** Records of a conversation in which a run has begun. */
 const BEGUN = 2
 
-/** A log that loses its last records right before an append, as one does that is restored from a backup. */
+/** A log that loses its last records right before an append, like one that is restored from a backup. */
 function restoredLog(at: number, lost: number) {
   let current = createMemoryLog()
   let appends = 0

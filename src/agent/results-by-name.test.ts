@@ -35,7 +35,7 @@ const broken = defineTool({
 
 const call = (name: string, args: object) => ({ name, arguments: { ...args } })
 
-/** The results of a run in which the model gives these answers, and what else there is to look at. */
+/** Plays these answers of the model. Returns the results of the run, and other values to check. */
 async function ran(
   turns: ScriptedTurn[],
   tools: Tool[] = [echo, many, broken],

@@ -9,7 +9,7 @@ import { createAgent } from './agent.ts'
 import { count } from './fixtures/agent.ts'
 import { CONVERSATION, contentOf, playRandomly } from './fixtures/random-conversation.ts'
 
-/** Longer by hand: BYREF_REWINDS=200. */
+/** Use more by hand: BYREF_REWINDS=200. */
 const SEEDS = Array.from({ length: Number(process.env.BYREF_REWINDS ?? 12) }, (_, i) => i + 1)
 
 const idsOf = (messages: readonly Message[] = []): string[] => messages.map(({ id }) => id)

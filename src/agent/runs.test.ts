@@ -9,7 +9,7 @@ const inputSchema = { type: 'object' } as const
 const pay = defineTool({ id: 'pay', description: '', inputSchema, execute: () => 'paid' })
 const capabilities = { price: { input: 1_000_000, output: 2_000_000 } }
 
-/** An answer that costs three dollars for each token of the prompt. */
+/** An answer with a price of three dollars for each token of the prompt. */
 function answer(text: string, tokens: number): ScriptedTurn {
   return { text, usage: { inputTokens: tokens, outputTokens: tokens } }
 }

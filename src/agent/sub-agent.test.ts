@@ -31,7 +31,7 @@ const read = defineTool({
   execute: () => ({ total: 7, rows }),
 })
 
-/** Runs an agent that asks a helper once; gives the result that it got, and what it was told. */
+/** Runs an agent that calls a helper once. Returns the result, and the messages of the helper. */
 async function ask(turns: ScriptedTurn[], output?: z.ZodType) {
   const helper = createAgent({ model: scriptedModel(turns), tools: [draw, read] })
   const tool = helper.asTool({

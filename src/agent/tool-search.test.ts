@@ -18,7 +18,7 @@ const NOUNS = [
 ]
 const VERBS = ['list', 'create', 'delete', 'update', 'search']
 
-/** Forty tools of five services, which note their calls. */
+/** Forty tools of five services, which record their calls. */
 function manyTools(called: unknown[] = []): Tool[] {
   return ['github', 'billing', 'crm', 'media', 'shop'].flatMap((service) =>
     NOUNS.map((noun, i) => {

@@ -16,7 +16,7 @@ describe('a tool that reads', () => {
   ])(
     'ends if it is aborted while the store is silent (%#)',
     async (tool, input) => {
-      // The time limit of a document, which is read for others, too.
+      // The time limit for a document, which is read for several callers.
       const limit = new AbortController()
       const timeout = vi.spyOn(AbortSignal, 'timeout').mockReturnValue(limit.signal)
       const assets = createAssets({ store: silentStore() })

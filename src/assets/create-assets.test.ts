@@ -16,7 +16,7 @@ const { passthrough, ...stores } = everyStore(folder)
 const text = (value: Uint8Array) => Buffer.from(value).toString()
 const code = (name: string) => expect.objectContaining({ code: name })
 
-/** A stream of this many times 100 bytes, which come one after the other. */
+/** A stream with this many chunks of 100 bytes. */
 function chunks(count: number, fill: number): ReadableStream<Uint8Array> {
   let left = count
   return new ReadableStream({

@@ -34,7 +34,7 @@ const methods: Record<string, (assets: Assets, ref: AssetRefInput, options: Opti
     saveAssetTool.execute({ ref }, { assets: assets.scoped(options ?? {}) }),
 }
 
-/** Every form that names an asset of tenant-a, and tricks to name it from elsewhere. */
+/** Every form that names an asset of tenant-a, and attempts to name it from elsewhere. */
 function forms(id: string): Record<string, AssetRefInput> {
   const upper = id.toUpperCase()
   return {
@@ -64,7 +64,7 @@ function forms(id: string): Record<string, AssetRefInput> {
 }
 
 const UNKNOWN = ['asset_not_found', 'invalid_reference']
-/** The native tools take references as text only. */
+/** The native tools accept references only as text. */
 const UNKNOWN_TO_TOOLS = [...UNKNOWN, 'invalid_arguments']
 
 async function setUp(store: AssetStore) {

@@ -112,7 +112,7 @@ describe('sweep', () => {
     let asked = 0
     const result = await assets.sweep({
       referenced: async () => {
-        // The second round is the one before each removal.
+        // The second round is the check before each removal.
         if (++asked === 11) {
           await assets.saveAsset({ content_type: 'data', content: [`asset://${oldest}`] })
         }

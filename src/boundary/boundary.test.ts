@@ -30,7 +30,7 @@ const values = new ConversationSource(
 
 type Inputs = Parameters<Tool['execute']>[0]
 
-/** What `execute` is given for these arguments, by the way of all calls. */
+/** The input of `execute` for these arguments, through the whole path of a call. */
 async function inputOf(inputSchema: Tool['inputSchema'], args: object): Promise<Inputs> {
   const tool = { id: 't', description: '', inputSchema, execute: () => null } as Tool
   const call = { tool, arguments: args as Record<string, unknown> }
@@ -51,7 +51,7 @@ const tree: z.ZodType<Tree> = z.object({
   },
 })
 
-/** A schema with rows somewhere, and a value of it for rows in any form. */
+/** A schema that contains rows, and a value for it with rows in any form. */
 const SHAPES: [string, z.ZodType, (rows: unknown) => unknown][] = [
   ['.nullable()', rows.nullable(), (r) => r],
   ['.nullable() that says it', rows.nullable().meta({ asset_ref_acceptable: true }), (r) => r],

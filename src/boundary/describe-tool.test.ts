@@ -7,7 +7,7 @@ import { defineTool, type Tool } from './tool.ts'
 const noop = () => null
 const numbers = { type: 'object', properties: { n: { type: 'number' } } } as const
 
-/** How one tool is shown. */
+/** Returns the description of one tool. */
 function shown(tool: Tool) {
   const [only] = describeTools(new Map([[tool.id, tool]]))
   if (!only) throw new Error('it is not shown')

@@ -21,7 +21,7 @@ function toolOf(schema: JsonSchema): Tool {
   return defineTool(tool) as Tool
 }
 
-/** What the tool is given where a parameter of this schema is `p`. */
+/** The input of the tool if a parameter with this schema is `p`. */
 const given = async (p: unknown, schema: JsonSchema, codec?: Codec): Promise<unknown> =>
   (await resolveAssets(toolOf(schema), { p }, () => assets, codec)).args.p
 

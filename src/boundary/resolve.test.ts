@@ -61,7 +61,7 @@ function toolOf(schema: JsonSchema, variables = true): Tool {
   return defineTool(tool) as Tool
 }
 
-/** What `p` becomes in a call of a tool with a parameter of this schema. */
+/** The value of `p` in a call of a tool with a parameter of this schema. */
 async function given(p: unknown, schema: JsonSchema = {}, instance?: string): Promise<unknown> {
   const values = new ConversationSource(conversation, { id: 'now', instance })
   const resolved = await resolveCall(toolOf(schema), { p }, { values, assets: () => assets })

@@ -72,7 +72,7 @@ describe('offload', () => {
 })
 
 describe('storeArguments', () => {
-  /** Stores arguments, and returns them as they are logged and as a tool gets them. */
+  /** Stores arguments. Returns them in the form of the log and in that of the tool. */
   async function storedAndRestored(args: Record<string, unknown>) {
     const all = createAssets()
     const refs = new Set<string>()

@@ -5,7 +5,7 @@ import { defineTool, type Tool, type ToolContext } from './tool.ts'
 import { ToolIndex } from './tool-index.ts'
 import { searchTools, unwrapCallTool, unwrapValidCallTool } from './tool-search.ts'
 
-/** Searches tools, and returns the answer as its JSON. */
+/** Searches for tools, and returns the answer as JSON. */
 async function answered(tools: readonly Tool[], input: object): Promise<string> {
   const names = tools.map(({ id }) => id)
   const index = new ToolIndex(tools.map(describeTool), undefined)

@@ -7,7 +7,7 @@ import { Approvals, type ApprovalsOptions } from './approvals.ts'
 
 const call = (id: string, sum: number | string) => ({ id, name: 'pay', arguments: { sum } })
 
-/** A run of two calls that both need approval, answered by these means. */
+/** A run with two calls that need approval, answered in this way. */
 async function pay(options: Pick<ApprovalsOptions, 'yes' | 'ask'>, first: number | string = 1) {
   const paid: unknown[] = []
   const notes: string[] = []

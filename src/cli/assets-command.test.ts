@@ -76,7 +76,7 @@ describe('byref assets', () => {
     expect(byref('info', asset.ref).status).toBe(0)
   })
 
-  // A file that nobody can read, whoever runs the tests.
+  // A file that no user can read.
   it.skipIf(!existsSync('/proc/self/mem'))(
     'continues after a file that cannot be read',
     async () => {

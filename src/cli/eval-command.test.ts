@@ -28,7 +28,7 @@ function command(...args: string[]): Promise<number> {
   return run(args)
 }
 
-/** Evaluates one task with a server that answers as given. */
+/** Evaluates one task with a server that responds like this. */
 async function evaluateAt(answers: ProviderAnswer[], { interrupt = false } = {}) {
   const server = await providerServer(answers)
   const args = [CLI, 'eval', '--model', 'local', '--tasks', 'plain-chat']

@@ -90,7 +90,7 @@ describe('byref log', () => {
       { position: 5, event: expect.stringContaining('"d"'), problem: null },
     ])
 
-    // Nothing goes on by itself: nobody knows what had been done.
+    // The run does not continue by itself, because nobody knows what had been done.
     expect(await own.find('broken')).toMatchObject({ damage: null, openRun: null, queued: 0 })
     const events = (await own.read('broken', { after: 3 })).map(({ event }) => event)
     expect(events).toMatchObject([

@@ -72,7 +72,7 @@ describe('byref mcp', () => {
     const ended = once(child, 'close')
     const output = text(child.stdout)
     let errors = ''
-    // The client asks after the server has failed.
+    // The client sends a request after the server has failed.
     for await (const chunk of child.stderr.setEncoding('utf8')) {
       errors += chunk
       if (errors.includes('no-such-command')) break
@@ -103,7 +103,7 @@ describe('byref mcp', () => {
     `
     const flags = ['--disable-warning=ExperimentalWarning', '--conditions=byref-source']
     const child = spawn(process.execPath, [...flags, '--input-type=module', '--eval', program], {
-      // A client that stays, and says nothing.
+      // A client that stays connected, and sends nothing.
       stdio: ['pipe', 'pipe', 'inherit'],
       env: { ...process.env, TMPDIR: folder },
     })

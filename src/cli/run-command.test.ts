@@ -19,7 +19,7 @@ it.each([
 it('saves an image of another type under the right name, and says so', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'byref-run-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
-  // The demo model answers.
+  // The demo model responds.
   const keys = ['OPENAI_API_KEY', 'ANTHROPIC_API_KEY', 'GOOGLE_GENERATIVE_AI_API_KEY']
   for (const name of [...keys, 'OPENAI_BASE_URL', 'BYREF_MODEL', 'BYREF_DATABASE']) {
     vi.stubEnv(name, undefined)

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { command as serveCommand } from './serve-command.ts'
 import { openStorage } from './storage.ts'
 
-/** Nobody listens there. */
+/** Nothing listens on this port. */
 const database = 'postgresql://nobody@127.0.0.1:1/none'
 
 let data: string
@@ -22,7 +22,7 @@ afterEach(() => {
   rmSync(join(data, '..'), { recursive: true })
 })
 
-/** An S3 server that answers everything with a status. */
+/** An S3 server that responds to everything with a status. */
 async function bucketServer(status: number): Promise<Server> {
   const server = createServer((_, response) => response.writeHead(status).end())
   await once(server.listen(0, '127.0.0.1'), 'listening')

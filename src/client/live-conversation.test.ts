@@ -36,7 +36,7 @@ describe('followConversation', () => {
     await until(() => asked.length === 5)
     expect(asked).toEqual([0, 2, 4, 6, 8])
     while (live.status !== 'live') {
-      // The last one first.
+      // The last one is first.
       for (const go of waiting.splice(0)) go()
       await new Promise((go) => setTimeout(go))
     }
@@ -255,7 +255,7 @@ function follow(
   return live
 }
 
-/** A server's side of the line: a log, and the one stream that is open. */
+/** The server's side of a connection: a log, and the one open stream. */
 function fakeServer(log: LogRecord[]) {
   const encoder = new TextEncoder()
   let line: ReadableStreamDefaultController<Uint8Array> | null = null

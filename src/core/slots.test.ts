@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Slots } from './slots.ts'
 
-/** Lets everything happen that waits for nothing else. */
+/** Runs everything that does not wait for something else. */
 const settle = () => new Promise((resolve) => setImmediate(resolve))
 
 describe('Slots', () => {

@@ -12,7 +12,7 @@ import { callsOf, deadlineOf, graphOf, isOpen, type Next, type NextInput, next }
 const START = Date.parse('2026-01-01T00:00:00.000Z')
 const SECOND = 1000
 
-/** Records of these events, one each second from the start. */
+/** Records of these events, one per second from the start. */
 function recordsOf(events: readonly ConversationEvent[]): LogRecord[] {
   return events.map((event, i) => {
     const timestamp = new Date(START + i * SECOND).toISOString()
@@ -42,7 +42,7 @@ function settingsFor(
   }
 }
 
-/** What is due, in short. */
+/** Returns the next action, in short form. */
 function dueAfter(events: readonly ConversationEvent[], given?: Given): unknown {
   const state = stateOf(events)
   return inShort(next(state, settingsFor(state, given)))
@@ -418,7 +418,7 @@ describe('next', () => {
     const state = foldAll(emptyConversation, late)
     const due = (at: number) =>
       inShort(next(state, settingsFor(state, { limits: { runTimeoutMs: 10 * SECOND }, at })))
-    // Begun at 1, asked at 6: five seconds are used up.
+    // Started at 1, asked at 6: five seconds are used up.
     expect(due(days)).toEqual({ call: 'm' })
     expect(due(days + 4.999)).toEqual({ call: 'm' })
     expect(due(days + 5)).toEqual({ end: 'time_limit' })
@@ -465,7 +465,7 @@ describe('next', () => {
   })
 })
 
-/** Limits that generated runs reach now and then, seen a moment after the record. */
+/** Limits that generated runs sometimes reach, checked a moment after the record. */
 function generatedSettings(state: ConversationState, { timestamp }: LogRecord): NextInput {
   const limits = { steps: 4, tokens: 60, cost: 0.00004, runTimeoutMs: 3_600_000 }
   const at = (Date.parse(timestamp) - START) / SECOND

@@ -46,7 +46,7 @@ function open(log: ConversationLog, more: Partial<SessionOptions> = {}): Promise
 const add = (session: Session, ...events: ConversationEvent[]): Promise<readonly LogRecord[]> =>
   session.append(() => ({ events }))
 
-/** Session and log say the same, the board too. */
+/** Checks that session and log agree, also about the board. */
 async function expectInStep(session: Session, log: ConversationLog): Promise<void> {
   const records: LogRecord[] = []
   for await (const record of readAll(log, ID)) records.push(record)
@@ -61,13 +61,13 @@ function boardOf(records: readonly LogRecord[]): BoardSnapshot {
     try {
       board.append(event.payload)
     } catch {
-      // In the conversation, and not on the board.
+      // It is in the conversation, but not on the board.
     }
   }
   return board.snapshot()
 }
 
-/** A log whose appends can be counted and made to fail. */
+/** A log whose appends are counted and can be made to fail. */
 function watchedLog() {
   const log = createMemoryLog()
   const appends: number[] = []
@@ -82,10 +82,10 @@ function watchedLog() {
     return records
   }
   return {
-    /** How many events each append had. */
+    /** Number of events in each append. */
     appends,
     log: { ...log, append },
-    /** The next append throws, before or after it is stored. */
+    /** Makes the next append throw, before or after it is stored. */
     failNext(when: 'before' | 'after'): void {
       fault = when
     },

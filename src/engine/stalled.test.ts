@@ -33,7 +33,7 @@ function settingsOf(model: AgentSettings['model'], tool: Tool): AgentSettings {
   }
 }
 
-/** Gives a session a defect: the first append of a result is forgotten, and whoever waits for it waits for ever. */
+/** Adds a defect to a session: the first append of a result is forgotten, and its caller waits forever. */
 function forgetOneResult(session: Session): void {
   const append = session.append.bind(session)
   let forgotten = false

@@ -24,7 +24,7 @@ const MESSAGES: MessageInput[] = [
   { type: 'data', kind: 'user', data: { age: 30 } },
 ]
 
-/** The texts of a prompt. */
+/** Returns the texts of a prompt. */
 const texts = ({ prompt }: LanguageModelV4CallOptions) =>
   prompt.map(({ content }) =>
     typeof content === 'string' ? content : content.map((part) => Object(part).text).join('|'),

@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { abortable, consume } from './abortable.ts'
 import { readBytes } from './body.ts'
 
-/** A stream that gives one byte and then nothing, and tells with what it was cancelled. */
+/** A stream that yields one byte and then nothing, and records the reason of its cancellation. */
 function stalled() {
   const cancel = vi.fn()
   let given = false

@@ -62,7 +62,7 @@ describe('peek', () => {
 })
 
 describe('meterStream', () => {
-  /** A stream that never ends by itself, and what it was cancelled with. */
+  /** An endless stream, and the reason of its cancellation. */
   function endless(chunk: unknown = new Uint8Array(10)) {
     const cancelled: unknown[] = []
     const stream = new ReadableStream({

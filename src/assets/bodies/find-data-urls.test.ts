@@ -118,7 +118,7 @@ describe('findDataUrls', () => {
           const broken = every
             ? encoded.replace(new RegExp(`.{${every}}(?=.)`, 'g'), '$&\n')
             : encoded
-          // A last line that reads as a word is not told from one.
+          // A last line that looks like a word cannot be distinguished from one.
           return every && encoded.length % every < 20 ? text : text.replace('#', image + broken)
         })
         const { rest, bodies } = parts(pieces.join(' text '))
@@ -150,7 +150,7 @@ describe('findDataUrls', () => {
     for (const hostile of [text, `${text}${')'.repeat(20_000)}`, `(data:a/b;base64,A${text}`]) {
       findDataUrls(hostile)
     }
-    // Of this process alone, in microseconds.
+    // CPU time of this process, in microseconds.
     expect(process.cpuUsage(start).user).toBeLessThan(5_000_000)
   })
 })

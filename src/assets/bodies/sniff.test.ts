@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { createAssets } from '../create-assets.ts'
 import { SNIFF_BYTES, sniff } from './sniff.ts'
 
-/** Files from encoders, named after them, and what they are. */
+/** Files from encoders, named after them, and their types. */
 const FILES: Record<string, string> = {
   'ffmpeg.png': 'image/png',
   'sharp.png': 'image/png',

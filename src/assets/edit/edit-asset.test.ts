@@ -10,7 +10,7 @@ async function saved(text: string | Uint8Array, mime = 'text/plain'): Promise<st
   return (await assets.save(bytes, mime, { name: 'a.txt' })).ref
 }
 
-/** The text after edits, byte for byte. */
+/** Returns the text after edits, byte for byte. */
 async function edited(text: string | Uint8Array, edits: Edit[], mime?: string): Promise<string> {
   const { ref } = await assets.edit(await saved(text, mime), edits)
   return Buffer.from((await assets.get(ref)).bytes).toString()
@@ -63,7 +63,7 @@ describe('assets.edit of texts', () => {
     const repeated = await message(json, { find: '"rain":1', replace: '"rain":2' })
     expect(repeated).toMatch(/^edits\[0\]: The text occurs 15 times, at line 1, …\. Add text/)
     expect(repeated).toContain(hint)
-    // These are edited as they look.
+    // Escaped texts are edited in the form in which readers see them.
     const none: Edit = { find: 'zzzz', replace: '' }
     const again = /changed\. No text is similar to it\. Read the asset again\.$/
     expect(await message(page, none)).toMatch(again)
@@ -335,7 +335,7 @@ describe('assets.edit of texts that are read in parts', () => {
   })
 })
 
-/** The text of JSON after operations, byte for byte. */
+/** Returns the JSON text after operations, byte for byte. */
 const json = (text: string, edits: Edit[]) => edited(text, edits, 'application/json')
 
 describe('assets.edit of JSON', () => {

@@ -26,7 +26,7 @@ const rejected = (message: RegExp) => ({
   message: expect.stringMatching(message),
 })
 
-/** The encodings that can be edited: a mark, and how a text becomes bytes. */
+/** The encodings that can be edited: a mark, and a function that encodes a text. */
 const ENCODINGS = {
   'UTF-8': (text: string) => Buffer.from(text),
   'UTF-8 with a mark': (text: string) => Buffer.from(`\ufeff${text}`),
@@ -194,7 +194,7 @@ describe.each(Object.entries(ENCODINGS))('an edit of a text in %s', (_, encode: 
   })
 })
 
-/** The text of bytes without a mark. */
+/** Decodes bytes without a mark. */
 function decoded(encode: Encode, bytes: Buffer): string {
   if (encode === ENCODINGS['UTF-16 LE']) return bytes.toString('utf16le')
   if (encode === ENCODINGS['UTF-16 BE']) return Buffer.from(bytes).swap16().toString('utf16le')

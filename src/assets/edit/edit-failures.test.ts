@@ -12,12 +12,12 @@ import type { Edit } from './edit.ts'
 const folder = testFolder()
 const newParts = (): StoreParts => fsParts(join(folder, crypto.randomUUID()))
 
-/** A text that is longer than what an edit reads at once. */
+/** A text that is longer than the part that an edit reads at once. */
 const LONG = Array.from({ length: 1_000_000 }, (_, i) => `line ${i}\n`).join('')
 const MIDDLE: Edit = { find: 'line 500000\n', replace: 'changed\n' }
 const JSON_LONG = JSON.stringify({ first: 1, list: Array.from({ length: 1_200_000 }, (_, i) => i) })
 
-/** What can be edited, and how. */
+/** The editable assets, and an edit of each. */
 const DOCUMENTS: [string, (assets: Assets) => Promise<string>, Edit[]][] = [
   ['a text', async (assets) => (await assets.save(Buffer.from('one two'))).ref, [find('one')]],
   ['a long text', async (assets) => (await assets.save(Buffer.from(LONG))).ref, [MIDDLE]],
@@ -44,7 +44,7 @@ function find(text: string): Edit {
   return { find: text, replace: 'x' }
 }
 
-/** Checks that an edit left nothing: one version, whole bodies, and no other ones. */
+/** Checks that an edit left nothing behind: one version, complete bodies, and no other bodies. */
 async function assertUnchanged(assets: Assets, parts: StoreParts, ref: string) {
   expect(await assets.versions(ref)).toHaveLength(1)
   const digests = new Set<string | null>()
@@ -62,7 +62,7 @@ async function keysOf({ bodies }: StoreParts): Promise<string[]> {
 }
 
 describe('an edit on a disk without space', () => {
-  /** Parts whose writes fail from one on: body by body, chunk by chunk, and at the record. */
+  /** A store whose writes fail from the n-th on: for each body, each chunk, and the record. */
   function filling(parts: StoreParts, disk: { writes: number }): StoreParts {
     const write = () => {
       if (--disk.writes >= 0) return
@@ -109,7 +109,7 @@ describe('an edit on a disk without space', () => {
     for (let writes = 0; writes < most; writes++) {
       disk.writes = writes
       const failed = assets.edit(ref, edits)
-      // The last writes of a long text depend on the size of chunks.
+      // The number of the last writes of a long text depends on the size of chunks.
       const { code } = await failed.then(
         () => ({ code: 'saved' }),
         (error: { code: string }) => error,
@@ -147,7 +147,7 @@ describe('an edit on a disk without space', () => {
 describe('an edit of what cannot be read to its end', () => {
   type Damage = (stream: ReadableStream<Uint8Array>) => ReadableStream<Uint8Array>
 
-  /** Parts whose reads go through a change, once there is one. */
+  /** A store whose reads pass through a change, once it is set. */
   function damaged({ bodies, records }: StoreParts, reading: { through?: Damage }): StoreParts {
     return {
       records,
@@ -190,7 +190,7 @@ describe('an edit of what cannot be read to its end', () => {
       changing((chunk, n) => {
         if (n > 0) return chunk
         const copy = chunk.slice()
-        // In the place of a digit or a letter, so that it is still a text.
+        // Replaces a digit or a letter, so that it is still text.
         copy[copy.length - 2] = 0x37
         return copy
       }),

@@ -7,7 +7,7 @@ import { isBase64File } from '../bodies/data-url.ts'
 import { extract, PNG, png, ref } from './fixtures/extracted.ts'
 
 const FILES = join(import.meta.dirname, '../bodies/fixtures')
-/** Formats without a signature that could be told from other text. */
+/** Formats without a signature that distinguishes them from other text. */
 const UNSIGNED = /\.(?:bmp|ico|aac|tar)$|^bare\.mp3$/
 
 const TYPE_KEYS =
@@ -102,7 +102,7 @@ const SIGNATURES = [
 ]
 const CODE = 'export const sum=(a,b)=>a+b;for(let i=0;i<9;i++){console.log(sum(i,1))}'
 
-/** A value for a tool to return, and what is to come of it. */
+/** A result of a tool, and the expected value. */
 function generated(random: Random): { input: unknown; output: unknown } {
   const isFile = random.chance(0.3)
   const leaf = isFile ? generatedFile(random) : { input: text(random), output: undefined }
@@ -135,7 +135,7 @@ function generatedFile(random: Random): { input: unknown; output: unknown } {
   return { input, output: reference }
 }
 
-/** Text that looks like base64 and is none, or is base64 of something that is no file. */
+/** Text that looks like base64 and is not, or is base64 of something that is not a file. */
 function text(random: Random): string {
   const length = random.pick([8, 32, 64, 200, 2000])
   switch (random.below(9)) {

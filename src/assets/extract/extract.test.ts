@@ -14,7 +14,7 @@ import {
   wav,
 } from './fixtures/extracted.ts'
 
-/** As the AI SDK has them: getters stand on the prototype. */
+/** Like the AI SDK's class: the getters are on the prototype. */
 class GeneratedFile {
   readonly mediaType = 'image/png'
   readonly base64Data?: string
@@ -417,7 +417,7 @@ describe('extractAssets, of many numbers', () => {
   })
 })
 
-/** Types in one spelling. */
+/** Types in normalized spelling. */
 function normal(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(normal)
   if (typeof value !== 'object' || value === null || 'asymmetricMatch' in value) return value

@@ -7,7 +7,7 @@ import { JsonScanner, type ScannedEntry } from './json-entries.ts'
 import { NotJsonError } from './json-walker.ts'
 import { openLargeJson } from './large-json.ts'
 
-/** The scan of a text, in chunks of so many bytes. */
+/** Scans a text in chunks of this many bytes. */
 function scan(text: string | Uint8Array, size = 1 << 20) {
   const entries: ScannedEntry[] = []
   const scanner = new JsonScanner((entry) => entries.push(entry))
@@ -27,7 +27,7 @@ function isJson(read: () => unknown): boolean {
   }
 }
 
-/** JSON as others write it: escapes, white space, exponents, keys that come twice. */
+/** Unusual JSON: escapes, white space, exponents, repeated keys. */
 const anyJson = fc.letrec<{ value: string }>((tie) => {
   const space = fc.constantFrom('', ' ', '\n', '\r\n\t')
   const text = fc.oneof(
@@ -140,7 +140,7 @@ describe('JsonScanner', () => {
   })
 })
 
-/** JSON as a large body, however small it is. */
+/** JSON as a large body, even if it is small. */
 async function open(json: string | Uint8Array, limits = { valueBytes: 1 << 30, depth: 1000 }) {
   const store = createMemoryAssetStore()
   const { info: record } = await store.save(Buffer.from(json), 'application/json', {})
@@ -148,7 +148,7 @@ async function open(json: string | Uint8Array, limits = { valueBytes: 1 << 30, d
   return openLargeJson(record, access, await bodyRanges(record, access.store))
 }
 
-/** Fills a value up, so that it is not parsed at once. */
+/** Makes a value so large that it is not parsed at once. */
 const FILL = 'x'.repeat(70_000)
 
 describe('openLargeJson', () => {

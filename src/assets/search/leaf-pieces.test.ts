@@ -6,7 +6,7 @@ import { type Piece, pathOf } from './line-pieces.ts'
 
 type Leaf = [path: (string | number)[], text: string]
 
-/** The pieces of a text that comes in chunks of these lengths, over and over. */
+/** The pieces of a text that arrives in chunks of these lengths, repeated. */
 function piecesOf(text: string, lengths: readonly number[]): Piece[] {
   const reader = leafPieces()
   const pieces: Piece[] = []
@@ -18,7 +18,7 @@ function piecesOf(text: string, lengths: readonly number[]): Piece[] {
   return [...pieces, ...reader.end()]
 }
 
-/** The leaves of a value, in order; null is none. */
+/** The leaves of a value, in order. Null is not a leaf. */
 function leavesOf(value: unknown, path: (string | number)[] = []): Leaf[] {
   if (value === null) return []
   if (typeof value !== 'object') return [[path, String(value)]]
@@ -37,7 +37,7 @@ describe('leafPieces', () => {
       const leaves = piecesOf(text, lengths).filter(({ isKey }) => !isKey)
       const found = leaves.map(({ field, text }): Leaf => [pathOf(field), text])
       const expected = leavesOf(JSON.parse(text))
-      // A text with a line's end is more than one piece.
+      // A text with a line break has more than one piece.
       expect(found.filter(([, one]) => one !== '')).toEqual(
         expected.flatMap(([path, all]) =>
           all

@@ -57,7 +57,7 @@ describe('searchAssetTool, in text', () => {
     expect(await lines({ query: 'a.c', regex: true })).toEqual([1, 2])
     expect(await lines({ query: '(x)' })).toEqual([1])
     expect(await lines({ query: '^\\w{3}$', regex: true })).toEqual([2, 3])
-    // Not by the rules of Unicode, but of older expressions.
+    // By the rules of older expressions, not by those of Unicode.
     expect(await lines({ query: '\\-|\\(', regex: true })).toEqual([1])
   })
 
@@ -85,7 +85,7 @@ describe('searchAssetTool, in text', () => {
   })
 
   it('finds every match in a very long line, each once', async () => {
-    // Some of them on the seams of the parts that it is searched in.
+    // Some of them are at the boundaries of the searched parts.
     const at = [0, 15_997, 15_999, 16_000, 31_996, 47_000, 99_990]
     const line = Array.from('.'.repeat(100_000))
     for (const place of at) line.splice(place, 4, ...'miss')
@@ -97,11 +97,11 @@ describe('searchAssetTool, in text', () => {
     const found = await columns({ query: 'miss', limit: 100 })
     expect(all).toEqual(expect.arrayContaining(found))
     expect(new Set(found.map(String)).size).toBe(found.length)
-    // One hit for each part that has one.
+    // One match for each part that contains one.
     expect(found.map(([, column]) => Math.floor(((column ?? 0) - 1) / 16_000))).toEqual([
       0, 1, 2, 6,
     ])
-    // Only the line's own beginning is one.
+    // Only the beginning of the line itself matches.
     expect(await columns({ query: '^\\S', regex: true })).toEqual([
       [1, 1],
       [2, 1],
@@ -126,7 +126,7 @@ describe('searchAssetTool, in text', () => {
     expect(sizes).toEqual([100, 100, 100, 34])
     expect(lines).toEqual(Array.from({ length: 334 }, (_, i) => i * 3 + 1))
     expect((await search({ ref, query: 'fizz' })).hits).toHaveLength(20)
-    // As many as there are, and no page more.
+    // All matches, and no additional page.
     expect(await search({ ref, query: 'line 99', limit: 11 })).toMatchObject({ total: 11 })
   })
 

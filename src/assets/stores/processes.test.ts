@@ -125,7 +125,7 @@ describe('createFsAssetStore, with other processes', () => {
   })
 })
 
-/** Another process that holds the index for writing until it ends. */
+/** Another process that holds the write lock of the index until it ends. */
 async function holdIndex(rootDir: string): Promise<ChildProcess> {
   const script = `
     const { DatabaseSync } = require('node:sqlite')

@@ -17,7 +17,7 @@ const code = (name: string) => expect.objectContaining({ code: name })
 
 type Request = Parameters<Parameters<typeof faultyTransport>[0]>[0]
 
-/** A store over the AWS SDK whose requests fail as told. */
+/** A store over the AWS SDK whose requests have these faults. */
 function faulty(
   fault: (request: Request, count: number) => Fault | null = () => null,
   records: S3AssetStoreOptions['records'] = ':memory:',
@@ -307,7 +307,7 @@ describe('createS3AssetStore over the AWS SDK', () => {
     const { port } = server.address() as AddressInfo
     try {
       const place = { bucket: 'b', records, endpoint: `http://127.0.0.1:${port}`, ...KEYS }
-      // So many tries that a busy machine, where any answer may be late, does not use them up.
+      // Enough retries for a busy machine, where any response may be late.
       const patient = createS3AssetStore({ ...place, timeoutMs: 200, maxAttempts: 10 })
       expect((await patient.get(assetId)).bytes.byteLength).toBe(300_000)
       expect(stalls).toBeGreaterThan(2)
@@ -362,7 +362,7 @@ describe('createS3AssetStore over the AWS SDK', () => {
     expect(signed.searchParams.get('X-Amz-Security-Token')).toBe('token')
   })
 
-  // Each waits for the SDK to try again: they wait together.
+  // Each waits for a retry of the SDK, so they run concurrently.
   describe.concurrent('with temporary failures', () => {
     it('retries when the server fails, is slow, or does not respond', async () => {
       for (const what of [500, 503, 'refused', 'silent'] as const) {

@@ -87,7 +87,7 @@ describe('createAssets on a store of three methods', () => {
 })
 
 describe('withRecords', () => {
-  /** Gives equal bytes one id, and counts how often it is asked for a body. */
+  /** Returns one id for equal bytes, and counts requests for bodies. */
   function contentAddressed() {
     const bodies = new Map<string, Uint8Array>()
     const counts = { get: 0 }
@@ -193,7 +193,7 @@ describe('withRecords', () => {
       parts: [part],
       attributes: { structured: true },
     })
-    // Without the type the small store would have to keep it itself.
+    // Without the type, the small store would have to store it itself.
     const after = withRecords({
       ...store,
       get: async (id) => ({ ...(await store.get(id)), mime: 'application/vnd.byref.asset+json' }),

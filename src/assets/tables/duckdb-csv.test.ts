@@ -17,7 +17,7 @@ const ROWS = 30_000
 /** Makes the file large enough for DuckDB. */
 const LONG = 'lorem ipsum '.repeat(12)
 
-/** A file of many rows, large enough for DuckDB if its texts are long; `odd` is a line that stands late in it. */
+/** A file with many rows, large enough for DuckDB if its texts are long. `odd` is a late line. */
 function csv({ odd = '', text = LONG } = {}): Buffer {
   const lines = Array.from({ length: ROWS }, (_, i) => {
     const day = `2024-0${(i % 9) + 1}-1${i % 10}`
@@ -27,7 +27,7 @@ function csv({ odd = '', text = LONG } = {}): Buffer {
   return Buffer.from(`n,day,city,rain,wet,code\n${lines.join('\n')}\n`)
 }
 
-/** The columns and some rows, as each way of making a table has them. */
+/** The columns and some rows, for each way of making a table. */
 async function bothWays(file: Buffer) {
   const ways = [true, false].map(async (duckdb) => {
     const assets = createAssets({ config: { duckdb } })
@@ -112,7 +112,7 @@ describe('importFile of a large CSV', () => {
 })
 
 describe('writeByDuckdb', () => {
-  /** Small files, which it is told are large; their rows from `start` on. */
+  /** Small files that are treated as large; their rows from `start` on. */
   async function bothWrite(csv: string, start = 0) {
     const open = async () => new Blob([csv]).stream()
     const about = { name: 'x.csv', size: WORTH_BYTES }

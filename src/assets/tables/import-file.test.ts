@@ -166,7 +166,7 @@ describe('importFile', () => {
     ['infinities', 'Infinity,1', ['Infinity', '1']],
   ])('reads %s', async (_, line, values) => {
     const cells = line.match(/"[^"]*"|[^,]+|(?<=,)(?=,)|^(?=,)|(?<=,)$/g) ?? []
-    // A second column, so that an empty cell is no empty line.
+    // A second column, so that an empty cell is not an empty line.
     const csv = `a,b\n${cells.map((cell) => `${cell},x`).join('\n')}\n`
     const { content } = await importText(csv)
     expect(content?.rows.map((row) => row.a)).toEqual(values)

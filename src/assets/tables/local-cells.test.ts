@@ -11,7 +11,7 @@ async function imported(csv: string) {
   return { columns, rows }
 }
 
-/** The only column of a file with these cells: its type, its warning and its values. */
+/** The only column of a file with these cells: its type, warning and values. */
 async function column(...cells: string[]) {
   const { columns, rows } = await imported(`a|b\n${cells.map((cell) => `${cell}|x`).join('\n')}\n`)
   const [{ type, warning = null } = { type: '' }] = columns

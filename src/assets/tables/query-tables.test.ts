@@ -16,7 +16,7 @@ async function importCsv(name: string, text: string, into: Assets = assets): Pro
   return table?.ref ?? ''
 }
 
-/** The rows of an answer. */
+/** The rows of a result. */
 async function ask(sql: string, options = {}, from: Assets = assets): Promise<unknown[]> {
   const { ref } = await from.query({ sql }, options)
   return (await from.resolve(`${ref}/content/rows`)) as unknown[]

@@ -10,7 +10,7 @@ import { spreadsheet } from './fixtures/spreadsheet.ts'
 const GIGABYTE = 1_000_000_000
 const assets = createAssets()
 let ref = ''
-/** In which folders of tasks are made, and nothing else. */
+/** Only folders of tasks are created there. */
 let folder = ''
 
 beforeAll(async () => {
@@ -24,7 +24,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-/** What a query gives: its rows as JSON, or its error. */
+/** The result of a query: its rows as JSON, or its error. */
 async function ask(sql: string, options: Parameters<typeof assets.query>[1] = {}) {
   try {
     const result = await assets.query({ sql }, { timeoutMs: 20_000, ...options })
@@ -116,7 +116,7 @@ describe('a query', () => {
   it('leaves no file if it is stopped while it writes a long result', async () => {
     const stop = new AbortController()
     const sql = 'select uuid()::varchar || range as x from range(5000000)'
-    // On a busy machine, the first rows take long.
+    // On a busy machine, the first rows take a long time.
     const timeout = 120_000
     const asked = ask(sql, { rows: 5_000_000, signal: stop.signal, timeoutMs: timeout })
     const files = () => readdir(folder, { recursive: true })

@@ -39,7 +39,7 @@ function makeServer() {
 
 const sessions = new Map<string, WebStandardStreamableHTTPServerTransport>()
 
-/** As servers of 2025 are: with sessions. */
+/** Like servers of 2025: with sessions. */
 async function withSession(request: Request): Promise<Response> {
   const known = sessions.get(request.headers.get('mcp-session-id') ?? '')
   if (known) return known.handleRequest(request)
@@ -110,11 +110,11 @@ describe('httpChannel', () => {
       { signal: controller.signal, onprogress },
     )
     await begun.promise
-    // What is told before the cancellation comes on the same stream.
+    // Notifications before the cancellation arrive on the same stream.
     await expect.poll(() => progress).toEqual([1])
     controller.abort('enough')
     await expect(waiting).rejects.toThrow()
-    // Without a session nobody knows which request it was.
+    // Without a session, nobody knows which request is meant.
     if (path === '/old' || version === '2026-07-28') await cancelled.promise
     await client.close()
     await ended

@@ -11,7 +11,7 @@ it('lineChannel, on both sides of a proxy, changes no letter of what passes', as
   ) as [PassThrough, PassThrough, PassThrough, PassThrough]
   const client = lineChannel(fromClient, toClient)
   const ended = proxyMcp(client, lineChannel(fromServer, toServer), { assets: createAssets() })
-  // Numbers that JavaScript has not, white space, the order of fields, an escape.
+  // Numbers that JavaScript cannot represent, white space, the order of fields, an escape.
   const asked = `{ "method":"x/y", "params": {"n": 12345678901234567890, "e":1e400}, "id": 7, "jsonrpc":"2.0" }`
   fromClient.write(`${asked}\n`)
   expect(String((await once(toServer, 'data'))[0])).toBe(`${asked}\n`)

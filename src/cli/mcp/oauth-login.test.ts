@@ -84,7 +84,7 @@ async function protectedServer() {
   return { url: new URL(`${origin()}/mcp`), counts, tokens }
 }
 
-/** Connects, and logs in as a person whose browser is `fetch`. */
+/** Connects, and logs in like a person whose browser is `fetch`. */
 async function connect(url: URL, answer: (page: string) => unknown = fetch) {
   const log = (line: string) => {
     const [, page] = /log in at (\S+)/.exec(line) ?? []

@@ -4,7 +4,7 @@ import { processChannel } from './process-channel.ts'
 
 describe('processChannel', () => {
   it('passes messages unchanged, whatever their chunks', async () => {
-    // Gives back each line in two pieces.
+    // Echoes each line in two pieces.
     const script = `require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
       process.stdout.write(line.slice(0, 9))
       setImmediate(() => process.stdout.write(line.slice(9) + '\\n'))

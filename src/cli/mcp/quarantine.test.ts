@@ -21,7 +21,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true }))
 
-/** The channel, with what it receives and is sent. */
+/** The channel, with the messages that it receives and sends. */
 function recorded(channel: Channel) {
   const received: RpcMessage[] = []
   const sent: RpcMessage[] = []
@@ -57,7 +57,7 @@ async function connect(name: string, args: string[]) {
   return { client, assets, server, ours, ended }
 }
 
-/** Every eight letters that stand together in the texts and numbers of something. */
+/** Returns every eight consecutive characters in the texts and numbers of a value. */
 function pieces(root: unknown): Set<string> {
   const found = new Set<string>()
   JSON.stringify(root, (key, value) => {
@@ -70,12 +70,12 @@ function pieces(root: unknown): Set<string> {
   return found
 }
 
-/** Of a server's answers, those in which it describes itself. */
+/** Selects the responses in which a server describes itself. */
 const DESCRIBING = /^(initialize|(tools|prompts|resources\/templates)\/list)$/
 
 const isDescribing = ({ method = '' }: RpcMessage): boolean => DESCRIBING.test(method)
 
-/** What the proxy says itself, whatever the server gives; names of fields that the protocol has. */
+/** Texts of the proxy itself, and field names of the protocol. */
 const OUR_WORDS = [
   'structuredContent resources resourceTemplates description mimeType text/plain progressToken',
   'integrity untrusted confidentiality public notifications/progress completion contents messages',
@@ -86,7 +86,7 @@ const OUR_WORDS = [
   'notifications/resources/list_changed, with this shape: {"temperature":"number","conditions":"string","humidity":"number"}',
 ]
 
-/** What a client was told that a server gave. */
+/** What a client received from a server. */
 function leaks({ server, ours }: Awaited<ReturnType<typeof connect>>): string[] {
   const methods = new Map(server.sent.flatMap(({ id, method }) => (method ? [[id, method]] : [])))
   const isOwn = ({ id, method }: RpcMessage) =>

@@ -13,7 +13,7 @@ const read = (config: object | string, env: Record<string, string> = {}) => {
 describe('readServerConfig', () => {
   it('reads what Claude Desktop and Cursor write', () => {
     const config = `{
-      // Comments and last commas are allowed.
+      // Comments and trailing commas are allowed.
       "mcpServers": {
         "files": { "command": "npx", "args": ["-y", "files", "\${userHome}"], "env": { "A": "1" } },
         "off": { "command": "x", "disabled": true },

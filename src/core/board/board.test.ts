@@ -695,7 +695,7 @@ describe('schemas', () => {
   })
 })
 
-/** The board's rules on plain values, said as plainly as possible. */
+/** The board's rules on plain values, in the simplest form. */
 function naive(
   root: unknown,
   { path, method, data }: { path: (string | number)[]; method: OutputMethod; data: unknown },
@@ -755,7 +755,7 @@ const { value: anyJson } = fc.letrec<{ value: unknown }>((tie) => ({
       maxKeys: 3,
       noNullPrototype: true,
     }),
-    // Wide enough to be kept with versions per key.
+    // Wide enough that versions are kept per key.
     fc.constant(Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`w${i}`, i]))),
     fc.constant(Array.from({ length: 40 }, (_, i) => i)),
   ),

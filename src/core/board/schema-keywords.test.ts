@@ -6,7 +6,7 @@ const named = { a: one, required: one }
 
 const branches = Object.fromEntries(['then', 'else'].map((keyword) => [keyword, one]))
 
-/** Every keyword of 2020-12 that holds schemas of a value or of what is in it, and some that do not. */
+/** Every keyword of 2020-12 that contains schemas of a value or its parts, and some that do not. */
 const ALL = {
   ...{ properties: named, patternProperties: named, dependentSchemas: named },
   ...{ $defs: named, definitions: named },

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Schema } from './schema-keywords.ts'
 import { schemaWalk } from './schema-walk.ts'
 
-/** The titles of what a schema says of an entry of a value. */
+/** Returns the titles of the schemas for an entry of a value. */
 function titles(schema: Schema, value: object, ...path: (string | number)[]): unknown[] {
   const walk = schemaWalk(schema)
   let found = walk.root
@@ -48,7 +48,7 @@ describe('schemaWalk', () => {
     expect(titles({ anyOf }, { kind: 'a', p: 1 }, 'p')).toEqual(['a'])
     expect(titles({ anyOf }, { kind: 'c', p: 1, q: 1 }, 'p')).toEqual(['b', 'needs q'])
     expect(titles({ anyOf }, { kind: 'c', p: 1 }, 'p')).toEqual(['b'])
-    // What fits nowhere may be anything that its type allows.
+    // What matches no branch may be anything that its type allows.
     expect(titles({ anyOf }, { kind: 'd', p: 1, q: 1 }, 'p')).toEqual(['a', 'b', 'needs q'])
   })
 

@@ -10,12 +10,12 @@ type Event<T extends ConversationEvent['type']> = Extract<ConversationEvent, { t
 const START = Date.parse('2026-01-01T00:00:00.000Z')
 const timeOf = (second: number): string => new Date(START + second * 1000).toISOString()
 
-/** Records of these events, one each second from the start. */
+/** Records of these events, one per second from the start. */
 function recordsOf(events: readonly ConversationEvent[]): LogRecord[] {
   return events.map((event, i) => ({ v: 1, position: i + 1, timestamp: timeOf(i), event }))
 }
 
-/** Durable events get positions, the others none. */
+/** Durable events get positions, and the others none. */
 function foldableOf(events: readonly ConversationEvent[], transient: ReadonlySet<string>) {
   let position = 0
   return events.map((event): Foldable => {
@@ -125,7 +125,7 @@ const written = (callId: string, id = `data-${callId}`): ConversationEvent =>
     says(id, { type: 'data', kind: 'state', data: 1, _call: callId }, { content_type: 'data' }),
   )
 
-/** A run that asked, and whose answer has these complete calls. */
+/** A run with a model call, whose answer has these complete calls. */
 const answering = (...calls: string[]): ConversationEvent[] => [
   message(says('u')),
   runStarted('r', ['u']),
@@ -693,7 +693,7 @@ describe('createFold', () => {
   })
 })
 
-/** Any events at all, of few ids, so that they often mean each other. */
+/** Any events, with few ids, so that they often refer to the same things. */
 const id = fc.constantFrom('a', 'b', '__proto__')
 const anyEvent: fc.Arbitrary<ConversationEvent> = fc.oneof(
   fc
@@ -754,7 +754,7 @@ const anyEvents = fc
   .array(anyEvent, { maxLength: 60 })
   .map((events) => foldableOf(events, TRANSIENT))
 
-/** Everything that a text is said in. */
+/** Every event that contains a part of a text. */
 const textOf = (state: unknown): string => JSON.stringify(state)
 
 describe('a message that is deleted', () => {

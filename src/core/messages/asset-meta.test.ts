@@ -155,7 +155,7 @@ describe('metaOf', () => {
   })
 
   it('goes as deep as the value', () => {
-    // In quadratic time, this would take a minute.
+    // With quadratic time, this would take a minute.
     const levels = 200_000
     let value: unknown = 'bottom'
     for (let i = 0; i < levels; i++) value = i % 2 ? [value] : { value }

@@ -5,7 +5,7 @@ import { readMetadata } from './read-metadata.ts'
 
 const read = (metadata: unknown) => readMetadata({ metadata: metadata as MessageMetadata })
 
-/** Every reserved key, with what it must not be. */
+/** Every reserved key, with invalid values. */
 const MALFORMED: Record<string, unknown> = {
   attribution: 7,
   href: { to: '/' },

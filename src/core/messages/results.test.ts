@@ -44,7 +44,7 @@ describe('createResults', () => {
     results.add(tombstoneOf(result('c1', 'x'), { isResult: true }))
     results.add(tombstoneOf(toMessage({ content: 'x' }), { isResult: false }))
     results.add(result('c2', 'y'))
-    // What this one wrote among the data was deleted.
+    // The data that this call wrote was deleted.
     results.add(result('c3', 'preview', { written_to: ['†state.gone'] }))
     expect(results.count).toBe(3)
     expect([1, 2, 3].map((n) => results.at(n)?.value ?? null)).toEqual([null, 'y', null])

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { formatAssetRef, isAssetId, toAssetRef } from './asset-ref.ts'
 import { findEmbeddedRefs } from './embedded-refs.ts'
 
-/** The texts of the references found, marks included. */
+/** Returns the texts of the references, including marks. */
 function found(text: string, options?: { markdown?: boolean }): string[] {
   return findEmbeddedRefs(text, options).map(({ start, end }) => text.slice(start, end))
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { findTextMarks, variablesInText } from './text-marks.ts'
 
-/** What is found, each as its type and its text. */
+/** Returns what is found, as types and texts. */
 const found = (text: string): string[] =>
   findTextMarks(text).map(({ type, start, end }) => `${type} ${text.slice(start, end)}`)
 

@@ -11,7 +11,7 @@ const tools: ReadonlyMap<string, Tool> = new Map([
   ['t', defineTool({ id: 't', description: '', inputSchema, execute: () => null }) as Tool],
 ])
 
-/** A call that reads these variables and writes there. */
+/** A call that reads these variables and writes to this path. */
 function plan(
   id: string,
   reads: readonly string[] = [],
@@ -22,17 +22,19 @@ function plan(
   return planCall({ id, name, arguments: args }, tools)
 }
 
-/** The end of a call that wrote what it was to write, or of one that failed and wrote its second alternative. */
+/** The end of a call that wrote its output, or of one that failed and wrote its second alternative. */
 const endOf = ({ outputs }: CallPlan, failed = false): CallEnd => ({
   failed,
   written: outputs[failed ? 1 : 0] ?? [],
 })
 
-/** A graph whose calls begin as soon as they can, as the engine's do; `existing` are the variables with a value. */
+/**
+ * A graph whose calls start as soon as they can, like those of the engine. `existing` are the variables with a value.
+ */
 function running(existing: readonly string[] = []) {
   const plans = new Map<string, CallPlan>()
   const graph = new CallGraph(({ text }) => existing.includes(text))
-  /** Begins what is ready: ids, with the code of what cannot begin. */
+  /** Starts the ready calls: returns ids, with the code of those that cannot start. */
   function go(): string[] {
     const gone: string[] = []
     for (let ready = graph.ready(); ready.length > 0; ready = graph.ready()) {
@@ -90,7 +92,7 @@ describe('CallGraph', () => {
     expect(calls.add('1', ['†state.none'], '†state.a')).toEqual([])
     expect(calls.add('2', [], '†state.a')).toEqual([])
     expect(calls.add('3', ['†state.a'])).toEqual([])
-    // In vain, which lets the first begin and fail.
+    // It cannot succeed, so the first one starts and fails.
     expect(calls.close()).toEqual(['1', '2'])
     expect(calls.end('1')).toEqual([])
     expect(calls.end('2')).toEqual(['3'])
@@ -424,7 +426,7 @@ interface Generated {
   instance: string | undefined
 }
 
-/** What every call saw, run one after the other. */
+/** What every call saw when they ran one after the other. */
 function inTurn(board: Board, plans: readonly CallPlan[]): Map<string, unknown> {
   const seen = new Map<string, unknown>()
   for (const one of plans) {
@@ -434,7 +436,7 @@ function inTurn(board: Board, plans: readonly CallPlan[]): Map<string, unknown> 
   return seen
 }
 
-/** What every call saw, as the graph let them begin and `choose` let them end. */
+/** What every call saw when the graph started them and `choose` ended them. */
 function byGraph(
   board: Board,
   plans: readonly CallPlan[],
@@ -450,7 +452,7 @@ function byGraph(
   for (let left = plans.length; left > 0; ) {
     for (const { plan: one, error } of graph.ready()) {
       if (error) throw new Error(error.message)
-      // What a person is shown is what runs.
+      // A person sees what will run.
       seen.set(one.id, valuesFor(board, one))
       if (waiting.has(one)) graph.hold(one.id)
       else graph.begin(one.id)

@@ -32,9 +32,9 @@ function toolOf(more: Partial<Tool> = {}): Tool {
 const planOf = (args: Record<string, unknown>, tool = toolOf()) =>
   planCall({ id: 'c', name: 't', arguments: args }, new Map([['t', tool]]))
 
-/** The arguments of each item; of one that has none the code of what is wrong. */
+/** The arguments of each item, or the code of its error. */
 async function argumentsOf(args: Record<string, unknown>, tool?: Tool): Promise<unknown[]> {
-  // What a mapped call's arguments are made of.
+  // The parts that determine a mapped call's arguments.
   const scope = {
     session: { board, results: createResults(), labels: null, state: { calls: {}, assets: [] } },
     assets,

@@ -5,7 +5,7 @@ import type { ModelStreamPart } from '../../models/language-model.ts'
 import { scriptedModel } from '../../testing/scripted-model.ts'
 import { ResponseReader } from './read-response.ts'
 
-/** The deltas, and `|` where something else of the answer is told. */
+/** The deltas, and `|` where another part of the answer is reported. */
 async function read(parts: readonly (string | ModelStreamPart)[]): Promise<string[]> {
   const told: string[] = []
   const note = () => {
