@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 
-/** What needs each optional peer, as JavaScript; it runs where the peer is missing. */
+/** Code that needs each optional peer. It runs where the peer is missing. */
 const USES: Record<string, string> = {
   '@ai-sdk/anthropic': "model({ ANTHROPIC_API_KEY: 'k' })",
   '@ai-sdk/google': "model({ GOOGLE_GENERATIVE_AI_API_KEY: 'k' })",

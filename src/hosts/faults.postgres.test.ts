@@ -8,7 +8,7 @@ import { scriptedModel } from '../testing/scripted-model.ts'
 import { createQueue } from './queue.ts'
 import { createWorker } from './worker.ts'
 
-/** What would have ended the process. */
+/** Errors that would have ended the process. */
 let uncaught: unknown[] = []
 const take = (error: unknown): void => void uncaught.push(error)
 const EVENTS = ['uncaughtException', 'unhandledRejection'] as const

@@ -14,7 +14,7 @@ import { type ScriptedTurn, scriptedModel } from '../testing/scripted-model.ts'
 import { createQueue } from './queue.ts'
 import { createWorker, type WorkerOptions } from './worker.ts'
 
-/** What is to be ended after a test, the last first. */
+/** Functions that clean up after a test, the last one first. */
 let ends: (() => Promise<unknown>)[] = []
 let place: ReturnType<typeof newSchema>
 let sql: pg.Pool
@@ -31,7 +31,7 @@ afterEach(async () => {
 
 const queueSchema = (): string => `${place.schema}_queue`
 
-/** One host's view of everything: a log, a queue and an agent of its own. */
+/** The view of one host: a log, a queue and an agent of its own. */
 function host(options: Partial<AgentOptions> = {}) {
   const queue = createQueue({ ...place, schema: queueSchema() })
   const log = createPostgresLog({ ...place, queue })
@@ -44,7 +44,7 @@ function host(options: Partial<AgentOptions> = {}) {
   return { agent, log, queue }
 }
 
-/** A model that answers every conversation alike, by how many results it has. */
+/** A model that treats all conversations alike, by the number of their results. */
 function answers(...turns: ScriptedTurn[]): ReturnType<typeof scriptedModel> {
   const model = scriptedModel([])
   return {
@@ -56,7 +56,7 @@ function answers(...turns: ScriptedTurn[]): ReturnType<typeof scriptedModel> {
   }
 }
 
-/** A worker on a host of its own, begun. */
+/** A worker on its own host, started. */
 async function worker(
   options: Partial<AgentOptions> = {},
   more: Partial<WorkerOptions> = {},
@@ -85,7 +85,7 @@ const isIdle = (agent: Agent, id: string) => async (): Promise<void> => {
   expect(await agent.log.find(id)).toMatchObject({ openRun: null, queued: 0 })
 }
 
-/** A tool that waits until it is told to go on, and counts. */
+/** A tool that counts its calls and waits until it is released. */
 function gate() {
   const { promise, resolve: open } = Promise.withResolvers<void>()
   const executions: string[] = []
@@ -132,7 +132,7 @@ describe('a worker', () => {
     const heard: [string, ConversationEvent][] = []
     agent.onStream((conversation, event) => heard.push([conversation, event]))
     const heardOf = (id: string) => heard.flatMap(([of, event]) => (of === id ? event : []))
-    // Who has only just begun to listen may miss the first.
+    // A new listener may miss the first event.
     let n = 0
     await expect
       .poll(async () => {
@@ -172,7 +172,7 @@ describe('a worker', () => {
     await sql.query(`TRUNCATE ${tables.join(', ')} CASCADE`)
     await worker()
     for (const run of runs) expect(await run.result).toMatchObject({ text: 'done' })
-    // What is enqueued after that is there too.
+    // Conversations that are enqueued after that are present, too.
     const next = await agent.start({ conversation: 'next', messages: say() })
     expect(await next.result).toMatchObject({ text: 'done' })
   })
@@ -246,7 +246,7 @@ describe('a worker', () => {
 
   it('leaves a conversation to others if it stops before it has the lease', async () => {
     const { agent, queue } = host({ model: answers('done') })
-    // Such as an agent that is closed at this moment.
+    // For example, an agent that is being closed.
     const advance = vi.fn(async () => ({ type: 'stopped' }) as const)
     const stopped = createWorker({ agent: { ...agent, advance }, queue })
     await stopped.start()
@@ -307,7 +307,7 @@ describe('a worker', () => {
     expect(await queue.take({ agents: [null], limit: 6, without: [] })).toHaveLength(6)
     const { tool, executions, open, model } = gate()
     open()
-    // Nothing comes back meanwhile.
+    // Nothing is enqueued meanwhile.
     await queue.markWhole()
     vi.spyOn(PgBoss.prototype, 'supervise').mockResolvedValue(undefined as never)
     await worker({ tools: [tool], model }, { concurrency: 8 })

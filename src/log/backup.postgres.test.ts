@@ -9,7 +9,7 @@ it('a PostgreSQL log that is backed up during writes is complete when it is rest
   const log = createPostgresLog(place)
   const writing = writeOn(log)
   await expect.poll(writing.most).toBeGreaterThan(50)
-  // As pg_dump does it: all tables as they are at one moment.
+  // Like pg_dump: all tables as they are at one moment.
   const client = new pg.Client(place)
   await client.connect()
   await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ')

@@ -39,7 +39,7 @@ it('does not return a record that a flipped bit has changed', async () => {
   await log.close()
   const bytes = readFileSync(whole)
   let refused = 0
-  // A stride that is no divisor of the page size visits every part of a page.
+  // A stride that does not divide the page size visits every part of a page.
   for (let bit = 8 * 200; bit < bytes.length * 8; bit += 1237) {
     const path = join(folder, 'flipped.sqlite')
     const flipped = Buffer.from(bytes)
@@ -50,7 +50,7 @@ it('does not return a record that a flipped bit has changed', async () => {
       try {
         const found = await damaged.find('b')
         const read = await damaged.read('b')
-        // A damaged row may say that there is no such conversation.
+        // A damaged row may look as if the conversation did not exist.
         if (found) expect(JSON.stringify(read), `bit ${bit}`).toBe(expected)
       } finally {
         await damaged.close()
@@ -70,7 +70,7 @@ it('reports a record whose event is no longer text', async () => {
   const log = createSqliteLog(path)
   await log.append('a', [chat('a0')])
   const database = new DatabaseSync(path)
-  // The table accepts only text, as damage does not.
+  // The table accepts only text, but damage can produce anything.
   database.exec(`ALTER TABLE records RENAME TO strict;
     CREATE TABLE records AS
       SELECT id, conversation, position, at, CAST(5 AS INTEGER) AS event, sum, message, deleted FROM strict`)

@@ -19,7 +19,7 @@ const isMounted =
 const filler = join(folder, 'filler')
 const tablespace = `tiny_${process.pid}`
 const { connectionString, schema } = newSchema()
-// What is made by these connections lies on the small disk.
+// Everything that these connections create is on the small disk.
 const place = {
   connectionString: `${connectionString}?options=-c%20default_tablespace%3D${tablespace}`,
   schema,

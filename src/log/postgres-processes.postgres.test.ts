@@ -19,7 +19,7 @@ function hear(log: ConversationLog): LogChange[] {
   return told
 }
 
-/** The positions that were told of a conversation, in the order in which they were. */
+/** The announced positions of a conversation, in order. */
 function positions(told: readonly LogChange[], conversation = 'c'): number[] {
   return told
     .filter((change) => change.conversation === conversation)
@@ -101,7 +101,7 @@ describe('createPostgresLog, with other processes', () => {
     await expect.poll(() => of('gone').at(-1)?.deleted).toBe(true)
     await expect.poll(() => of('imported').length).toBe(1)
     await expect.poll(() => of('made').length).toBe(1)
-    // The long one was not told of for as long as a look reaches back, or was: never its old records.
+    // The long record was announced late or not at all, and old records were never announced again.
     await expect.poll(() => positions(told, 'long')).toEqual([301])
     await expect.poll(() => positions(told, 'known')).toEqual([2, 3, 4])
     expect(of('imported')[0]?.records).toEqual([])
@@ -167,7 +167,7 @@ describe('createPostgresLog, with other processes', () => {
     expect(new Set(runs).size).toBe(runs.length)
     expect(runs).toEqual(expect.arrayContaining(resolved))
     expect(runs.length).toBeLessThanOrEqual(resolved.length + rejected)
-    // After an append that nobody knows of, `after` tells.
+    // After an append without a notification, `after` announces.
     await expect(log.append('c', [claimed('x')], { after: 0 })).rejects.toMatchObject({
       code: 'log_conflict',
     })

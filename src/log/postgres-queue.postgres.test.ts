@@ -29,7 +29,7 @@ const answered: ConversationEvent = {
 }
 const lease = (ms: number) => ({ lease: { owner: 'o', ms } })
 
-/** A log with a queue that is a table. */
+/** A log with a table as its queue. */
 async function open() {
   const { connectionString, schema } = newSchema()
   const admin = new pg.Client({ connectionString })
@@ -45,7 +45,7 @@ async function open() {
   const log = createPostgresLog({ connectionString, schema, queue })
   return {
     log,
-    /** What was enqueued since it was last asked. */
+    /** The conversations that were enqueued since the last call. */
     async jobs(): Promise<unknown[]> {
       const { rows } = await admin.query(
         `WITH gone AS (DELETE FROM ${schema}.jobs RETURNING n, job) SELECT job FROM gone ORDER BY n`,

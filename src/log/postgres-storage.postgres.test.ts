@@ -12,7 +12,7 @@ const chat = (id: string, content = id): ConversationEvent => {
   return { type: 'NEW_MESSAGE', payload: toMessage({ id, content }) }
 }
 
-/** A log on a schema of its own, what goes over its connections, and a connection beside it. */
+/** A log in its own schema, the statements of its connections, and another connection. */
 async function open(options: pg.PoolConfig = {}) {
   const { connectionString, schema } = newSchema()
   const watched = watchedPool(connectionString, options)
@@ -51,7 +51,7 @@ describe('createPostgresLog', () => {
     await beside.query(`INSERT INTO conversations (namespace, id, created, updated)
       SELECT 'n' || n % 7, 'c' || n, n, n FROM generate_series(1, 5000) AS n`)
     expect(await step('c', 4)).toEqual([statement])
-    // Who has only found it knows enough.
+    // A log that has only found the conversation can append.
     const other = createPostgresLog({ connectionString, schema })
     await other.append('d', [claimed(0)])
     await log.find('d')
@@ -252,7 +252,7 @@ describe('createPostgresLog', () => {
     const { rows } = await beside.query(`SELECT (SELECT count(*) FROM records) AS records,
       (SELECT count(*) FROM debug) AS debug, (SELECT count(*) FROM leftovers) AS leftovers`)
     expect(rows).toEqual([{ records: '0', debug: '0', leftovers: '0' }])
-    // What a process left that was killed in the middle of it.
+    // Left by a process that was killed during the work.
     await beside.query(`INSERT INTO leftovers VALUES (7777, 0);
       INSERT INTO records (conversation, position, at, event, sum) VALUES (7777, 1, 0, '{"type":"X"}', 0)`)
     await log.import([lines.at(0), lines.at(-1)].map(String), { id: 'd' })

@@ -11,7 +11,7 @@ import { createPostgresLog } from './postgres-log.ts'
 
 const NOBODY = 65534
 
-/** For tests alone: of localhost, signed by itself, until the year 2126. */
+/** Only for tests: a self-signed certificate for localhost, valid until 2126. */
 const KEY = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg/MDru3Hd7KfwaRej
 1NBIGIXz0qcroXxOonw8LI5zffqhRANCAARVz0PVYx4qNuHAiAkV4zfbbGwyjAwv
@@ -39,7 +39,7 @@ describe('createPostgresLog, over TLS', () => {
     folder = await mkdtemp(join(tmpdir(), 'byref-tls-'))
     await writeFile(join(folder, 'key.pem'), KEY, { mode: 0o600 })
     await writeFile(join(folder, 'cert.pem'), CERTIFICATE)
-    // A server that root starts runs as another user.
+    // If root starts the server, it runs as another user.
     const isRoot = process.getuid?.() === 0
     for (const file of isRoot ? ['', 'key.pem', 'cert.pem'] : []) {
       await chown(join(folder, file), NOBODY, NOBODY)

@@ -185,7 +185,7 @@ describe('redact', () => {
     'gh_',
     '\\"',
   ])('is linear in %j, many times over', (piece) => {
-    // Quadratic would take minutes, and the test's time is seconds.
+    // With quadratic time, this would take minutes. The test has seconds.
     const text = piece.repeat(200_000)
     expect(redactText(redactText(text))).toBe(redactText(text))
   })

@@ -141,7 +141,7 @@ describe('createSqliteLog', () => {
   it('writes and reads a long conversation without blocking', async () => {
     const path = file()
     const log = createSqliteLog(path)
-    // Of this thread alone: how long a busy machine lets it wait is no matter.
+    // CPU time of this thread. Delays on a busy machine do not count.
     const worked = () => process.threadCpuUsage().user / 1000
     let last = worked()
     let longest = 0
@@ -177,7 +177,7 @@ describe('createSqliteLog', () => {
   })
 })
 
-/** The lines of a conversation with so many records. */
+/** The lines of a conversation with this many records. */
 function* manyLines(count: number): Generator<string> {
   const at = '2026-01-01T00:00:00.000Z'
   const header = { byref: 'conversation', version: 1, id: 'x', createdAt: at, updatedAt: at }
@@ -188,7 +188,7 @@ function* manyLines(count: number): Generator<string> {
   yield '{"byref":"end"}\n'
 }
 
-/** Transactions in a write-ahead log that was not begun again (sqlite.org/fileformat2.html#walformat). */
+/** Transactions in a write-ahead log that was not restarted (sqlite.org/fileformat2.html#walformat). */
 function commitsIn(path: string): number {
   const wal = readFileSync(path)
   const frame = 24 + wal.readUInt32BE(8)

@@ -20,7 +20,7 @@ function start(script: string, ...options: string[]): ChildProcess {
   return spawn(process.execPath, [path, ...options], { stdio: ['pipe', 'pipe', 'inherit'] })
 }
 
-/** Another process that holds the write lock, from now on until it is let go. */
+/** Another process that holds the write lock until it is released. */
 async function holdLock(path: string): Promise<{ letGo(): Promise<unknown> }> {
   const child = start('hold-lock.ts', path)
   if (child.stdout) await once(child.stdout, 'data')
@@ -36,7 +36,7 @@ async function ended(child: ChildProcess): Promise<unknown> {
   return child.exitCode ?? (await once(child, 'exit'))[0]
 }
 
-/** Timers come, which they would not while a call blocks the process. */
+/** Timers fire, which they would not do while a call blocks the process. */
 async function timers(): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await new Promise((go) => setTimeout(go, 10))
 }

@@ -9,7 +9,7 @@ afterEach(() => void vi.useRealTimers())
 
 const DELTA: ModelStreamPart = { type: 'text-delta', id: 't', delta: 'Hello' }
 
-/** A model that answers with these parts. The stream ends only if it is told to. */
+/** A model that answers with these parts. The stream ends only on request. */
 function modelOf(parts: readonly ModelStreamPart[], { ends }: { ends: boolean }): LanguageModel {
   const stream = new ReadableStream<ModelStreamPart>({
     start(controller) {

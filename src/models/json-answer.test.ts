@@ -15,7 +15,7 @@ const chunk = (delta: object, finish_reason: string | null = null): object => ({
   choices: [{ index: 0, delta, finish_reason }],
 })
 
-/** What OpenAI's package sends where an answer by this schema is asked for. */
+/** The request of OpenAI's package for an answer by this schema. */
 async function sent(schema: z.ZodType): Promise<Record<string, unknown>> {
   const events = [chunk({ content: '{"n":1}' }), chunk({}, 'stop'), '[DONE]']
   const server = await providerServer([{ events }])

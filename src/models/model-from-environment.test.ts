@@ -36,7 +36,7 @@ const add = defineTool({
   execute: ({ a, b }) => ({ total: Number(a) + Number(b) }),
 })
 
-/** Asks a question that the fixture answers with a call of `add` and then with text. */
+/** Asks a question. The fixture answers with a call of `add` and then with text. */
 async function ask(
   env: Record<string, string>,
 ): Promise<{ result: RunResult; events: ConversationEvent[] }> {

@@ -67,7 +67,7 @@ const command = (
   ...more,
 })
 
-/** The replies among messages. */
+/** The replies in a list of messages. */
 const replies = (messages: readonly Message[]) =>
   messages.filter(({ message_type }) => message_type === 'command-response')
 const contents = (messages: readonly Message[]) => replies(messages).map(({ content }) => content)
@@ -342,7 +342,7 @@ describe('a command message', () => {
         command('say', 'hi'),
       ],
     })
-    // The state is for the model: it is asked in the same run.
+    // The model needs the state, so it is called in the same run.
     await expect(run.result).rejects.toMatchObject({ code: 'model_failed' })
     const only = agent.run({ conversation: 'd', messages: [command('say', 'hi')] })
     expect(await only.result).toMatchObject({ reason: 'done', text: '' })
@@ -485,7 +485,7 @@ describe('a command message', () => {
       const records = await log.read('c', { limit: 1000 })
       for (let end = 1; end <= records.length; end++) {
         const before = records.slice(0, end).map(({ event }) => event)
-        // Appends are whole: the start of the run with its calls, and the replies with its end.
+        // Appends are atomic: the start of the run with its calls, and the replies with its end.
         const has = (type: string): boolean => before.some((event) => event.type === type)
         const replied = contents(messagesIn(before)).length > 0
         if (!has('STEP_FINISHED') || (replied && !has('RUN_FINISHED'))) continue

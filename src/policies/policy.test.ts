@@ -64,7 +64,7 @@ describe('before and after of a policy', () => {
     execute: ({ value }) => ({ value }),
   })
 
-  /** What the log has of the call. */
+  /** The events of the call in the log. */
   async function resultOf(policy: Policy, approve = false) {
     const model = scriptedModel([call('echo'), 'Done.'])
     const agent = createAgent({ model, tools: [echo], policies: [policy] })

@@ -6,7 +6,7 @@ import { createPostgresLog } from '../log/postgres-log.ts'
 import { type CuttingProxy, cuttingProxy } from './fixtures/cutting-proxy.ts'
 import { newSchema } from './fixtures/schemas.ts'
 
-/** What would have ended the process. */
+/** Errors that would have ended the process. */
 let uncaught: unknown[] = []
 const take = (error: unknown): void => void uncaught.push(error)
 let others: ((...given: never[]) => void)[] = []
@@ -23,7 +23,7 @@ afterEach(() => {
   for (const other of others) process.on('uncaughtException', other as never)
 })
 
-/** Uses what a proxy cuts, until it has cut something, and then until it works again. */
+/** Uses a connection through a proxy until it was cut, and then until it works again. */
 async function survive(proxy: CuttingProxy, use: () => Promise<unknown>): Promise<void> {
   await expect
     .poll(() =>

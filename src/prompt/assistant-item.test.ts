@@ -8,7 +8,7 @@ const call = (id: string) => ({ id, name: 'look', arguments: {} })
 const own = { openai: { itemId: 'msg_1' } }
 const [reasoning, text, made] = [{ type: 'reasoning' }, { type: 'text' }, { type: 'call' }]
 
-/** The parts of an answer in their order, in short. */
+/** The parts of an answer in their order, in short form. */
 function partsOf(content: string, metadata: MessageMetadata, lines: string[] = []): unknown[] {
   const message = toMessage({ role: 'assistant', content, metadata })
   const { parts, calls } = assistantItem(message, lines)

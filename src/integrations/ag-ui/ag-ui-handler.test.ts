@@ -20,7 +20,7 @@ import { type AgUiEvent, createAgUiEvents } from './ag-ui-events.ts'
 import { type AgUiOptions, createAgUiHandler } from './ag-ui-handler.ts'
 import { jsonPatch } from './state.ts'
 
-/** AG-UI's own checks: the order of events, and the shape of each. */
+/** AG-UI's own checks: the order of events, and the form of each. */
 async function check(events: readonly unknown[]): Promise<void> {
   for (const event of events) EventSchemas.parse(event)
   await lastValueFrom(from(events as BaseEvent[]).pipe(verifyEvents(false), toArray()))
@@ -48,7 +48,7 @@ const weather = {
   parameters: { type: 'object', properties: { exact: { type: 'boolean' } } },
 }
 
-/** An agent behind the handler, and the real client of AG-UI before it. */
+/** An agent behind the handler, and the real client of AG-UI. */
 function talk(turns: readonly ScriptedTurn[], options: Partial<AgUiOptions> = {}) {
   const model = scriptedModel([...turns])
   const log = createMemoryLog()
@@ -155,7 +155,7 @@ describe('createAgUiHandler', () => {
     app.addMessage(user('Sure?'))
     await app.runAgent()
     expect(app.messages.at(-1)?.content).toBe('Still three.')
-    // What the client sends again is not said again.
+    // Messages that the client sends again are not added again.
     expect(JSON.stringify(model.requests.at(-1)?.prompt).split('Add 1 and 2')).toHaveLength(2)
     for (const events of streams) await check(events)
     expect(types(streams[1])).toEqual([

@@ -32,7 +32,7 @@ const weather = tool({
 const table = tool({ inputSchema: none, execute: () => rows })
 const photo = tool({ inputSchema: none, execute: () => ({ caption: 'A dot', image: png }) })
 
-/** A tool that keeps what it was given. */
+/** A tool that stores its inputs. */
 function keeper<Input>(inputSchema: z.ZodType<Input>) {
   const given: Input[] = []
   const execute = (input: Input): string => {
@@ -66,7 +66,7 @@ async function run<Tools extends ToolSet>(
 
 const shownTo = (prompt: LanguageModelV4Prompt | undefined): string => JSON.stringify(prompt)
 
-/** What each call of a prompt came to. */
+/** The result of each call in a prompt. */
 function outputs(prompt: LanguageModelV4Prompt | undefined): unknown[] {
   const tools = prompt?.filter((message) => message.role === 'tool') ?? []
   return tools.flatMap(({ content }) =>
@@ -212,7 +212,7 @@ describe('byReference', () => {
     const { prompts, result } = await run(turns, { weather, table, photo, keep })
     expect(outputs(prompts[2]).at(-1)).toEqual({ type: 'text', value: 'kept' })
     expect(given).toMatchObject([{ rows, degrees: 4, note: 'In Oslo and †result', image: png }])
-    // The app sees what the model wrote.
+    // The app sees the model's own arguments.
     expect(result.steps[1]?.toolCalls[0]?.input).toEqual(input)
   })
 

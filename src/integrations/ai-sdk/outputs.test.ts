@@ -47,7 +47,7 @@ const tools = {
   }),
 }
 
-/** A turn of an app: what goes over the wire, and the message that a browser makes of it. */
+/** A turn of an app: the data that are sent, and the message that a browser makes from them. */
 async function turn(
   messages: UIMessage[],
   calls: { name: string; arguments: Record<string, unknown> }[],

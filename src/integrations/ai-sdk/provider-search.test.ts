@@ -51,7 +51,7 @@ const ANTHROPIC = {
   },
 }
 
-/** The answer of OpenAI has the schemas of the tools that it found: these are long. */
+/** The answer of OpenAI contains the schemas of the tools that it found. These are long. */
 const FOUND = Array.from({ length: 100 }, (_, i) => ({
   ...{ type: 'function', name: `tool_${i}`, description: 'x'.repeat(500), parameters: {} },
   defer_loading: true,
@@ -95,7 +95,7 @@ async function run(
   return { text, steps, sent: server.requests.map(({ body }) => body) }
 }
 
-/** What is the same with both providers. */
+/** Tests for both providers. */
 function expectShared({ text, steps, sent }: Awaited<ReturnType<typeof run>>): void {
   expect(text).toBe('Done.')
   expect(called).toEqual([['crm_list_people', 'p']])
@@ -219,7 +219,7 @@ describe('byReference({ toolSearch: { provider: true } })', () => {
     const { sent, steps } = await run({ ...ANTHROPIC, answers }, { provider: true })
     expect(sent[0]?.tools).toMatchObject(Object.keys(tools).map((name) => ({ name })))
     expect(JSON.stringify(sent)).not.toContain('defer_loading')
-    // A tool that the provider does not know would be one.
+    // A tool that the provider does not know would be an example.
     expect(steps[0]?.warnings ?? []).toEqual([])
   })
 

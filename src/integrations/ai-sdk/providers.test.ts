@@ -12,7 +12,7 @@ import { byReference } from './by-reference.ts'
 type Model = Parameters<ReturnType<typeof byReference>['model']>[0]
 type Call = { name: string; input: object } | string
 
-/** What each API answers with: text, or a call. */
+/** The responses of each API: text, or a call. */
 interface Provider {
   model(baseURL: string): Model
   answer(call: Call, id: string): object
@@ -120,7 +120,7 @@ const large = await noisePng(590)
 const small = await noisePng(60)
 
 describe.each(Object.entries(PROVIDERS))('ten pictures, with %s', (name, provider) => {
-  // Of 1 MB where that shows something new: each API's form is the same for small ones.
+  // 1 MB only if the size matters. The form of each API is the same for small images.
   const noise = name.includes('chat') || !provider.takesImages ? large : small
   const photos = Array.from({ length: 10 }, (_, i) => Buffer.concat([noise, Buffer.from([i])]))
 
@@ -166,9 +166,9 @@ describe.each(Object.entries(PROVIDERS))('ten pictures, with %s', (name, provide
     expect(counts).toEqual([0, each, each].map((count) => Array(10).fill(count)))
     if (!provider.takesImages)
       expect(Math.max(...sent.map(({ length }) => length))).toBeLessThan(20_000)
-    // The results's name, and what is to be said of it, are there for every model.
+    // The name of the result and its note are sent to every model.
     expect(sent[1]).toContain('†result#1')
-    // Mistral accepts only an answer after results.
+    // After results, Mistral accepts only an answer.
     if (name.includes('Mistral')) {
       const last = server.requests.at(-1)?.body as { messages: { role: string }[] }
       const roles = last.messages.map(({ role }) => role).join(' ')

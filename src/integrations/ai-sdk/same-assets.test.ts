@@ -35,7 +35,7 @@ describe('sameAssets', () => {
       await assets.save(Buffer.from('a'), 'text/csv'),
       await assets.saveAsset(table),
       await assets.saveAsset({ ...table, asset_name: 'A table' }),
-      // What JSON cannot say is not told apart by it.
+      // Values that JSON cannot represent are not compared by their JSON.
       await assets.saveAsset({ content_type: 'data', content: new Map([['a', 1]]) }),
       await assets.saveAsset({ content_type: 'data', content: new Map([['a', 2]]) }),
     ].map(({ ref }) => ref)

@@ -14,7 +14,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 const PICTURE = Buffer.alloc(1_000_000, 250)
 PICTURE.set([137, 80, 78, 71, 13, 10, 26, 10])
 
-/** An agent of the AI SDK as an app has it, in a process of its own each time. */
+/** An agent of the AI SDK, like in an app, each time in its own process. */
 function agentWith(turns: readonly ScriptedTurn[], onMeasure: () => void = () => {}) {
   const refs = byReference({
     assets: { config: { backend: 'fs', fs: { rootDir: folder } } },
@@ -47,7 +47,7 @@ function agentWith(turns: readonly ScriptedTurn[], onMeasure: () => void = () =>
 const toPhotograph = calls(['photograph', { gauge: 1 }], ['photograph', { gauge: 2 }])
 const start: ModelMessage[] = [{ role: 'user', content: 'Go' }]
 
-/** What a database keeps of messages. */
+/** The form in which a database stores messages. */
 const stored = (messages: readonly ModelMessage[]): ModelMessage[] =>
   JSON.parse(JSON.stringify(messages))
 

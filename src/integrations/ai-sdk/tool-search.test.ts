@@ -21,7 +21,7 @@ const stopWhen = isStepCount(10)
 const services = ['github', 'crm', 'shop']
 const called: unknown[] = []
 
-/** Nine tools of three services, which note their calls. */
+/** Nine tools of three services, which record their calls. */
 const tools = Object.fromEntries(
   services.flatMap((service) =>
     ['list_orders', 'create_invoice', 'delete_photo'].map((what) => {
@@ -198,7 +198,7 @@ describe('byReference({ toolSearch })', () => {
   })
 })
 
-/** Tools of 40 services, which note their calls. */
+/** Tools of 40 services, which record their calls. */
 function manyTools(count: number): ToolSet {
   return Object.fromEntries(
     serviceTools(count).map(({ id, description, inputSchema }) => [
@@ -217,7 +217,7 @@ function manyTools(count: number): ToolSet {
 
 type Turns = Parameters<typeof answeringModel>[0]
 
-/** Asks a model with these tools, and returns its requests. */
+/** Plays a model with these tools, and returns its requests. */
 async function asked(
   turns: Turns,
   given: ToolSet,
@@ -395,7 +395,7 @@ describe('byReference({ toolSearch }) with many tools', () => {
       given,
       { toolSearch: { above: 0, pinned: ['shown'] } },
     )
-    // Nothing is checked that the model was shown, or that cannot be checked.
+    // Names that the model saw are not checked, and neither are names that cannot be checked.
     const ids = called.map((input) => String((input as { id: unknown }).id))
     expect(ids.toSorted()).toEqual(['7', '7', 'broken', 'dynamic', 'plain', 'shown'])
     for (const name of ['plain', 'dynamic']) {

@@ -56,7 +56,7 @@ const passes =
   (messages: BaseMessage[]) =>
     calls(name, { [key]: `${refIn(textOf(messages))}${path}` })
 
-/** What a saver has stored of all threads, as text. */
+/** Everything that a saver has stored of all threads, as text. */
 function storedIn(saver: MemorySaver): string {
   const values = [...Object.values(saver.storage), ...Object.values(saver.writes)]
   const texts: string[] = []

@@ -61,7 +61,7 @@ function attacked(
     checkpointer: new MemorySaver(),
     version,
   })
-  /** All that was in a prompt, also in other fields than the content. */
+  /** Everything in a prompt, also in other fields than the content. */
   const shown = () => JSON.stringify(requests())
   return { agent, assets, refs, sent, requests, shown }
 }
@@ -346,7 +346,7 @@ describe('track', () => {
   })
 })
 
-/** What an agent asks people, by the id of each question. */
+/** The questions of an agent to people, by their ids. */
 const asked = (state: object): { id: string; value: { actionRequests?: unknown[] } }[] =>
   Object(state).__interrupt__ ?? []
 

@@ -18,7 +18,7 @@ const TRUST = {
 
 const calls = (name: string, args: Record<string, unknown> = {}): WrittenCall[] => [{ name, args }]
 
-/** An agent with tools of an office. Its mails are poisoned. */
+/** An agent with office tools. Its mails are poisoned. */
 function office(
   turns: Parameters<typeof scriptedChat>[0],
   trust: ByReferenceOptions['trust'],
@@ -167,7 +167,7 @@ describe.each(['v1', 'v2'] as const)('quarantine in an agent (%s)', (version) =>
       }),
       new AIMessage({ content: '', tool_calls: [call] }),
       new ToolMessage({ content: POISON, tool_call_id: 'old', name: 'clock' }),
-      // Whose call is not there any more.
+      // Its call no longer exists.
       new ToolMessage({ content: POISON, tool_call_id: 'gone', name: 'clock' }),
       new AIMessage('And?'),
       new HumanMessage('Go'),

@@ -30,7 +30,7 @@ const calls = (...all: readonly (readonly [name: string, args: object])[]) => ({
   calls: all.map(([name, args]) => ({ id: `call-${++ids}`, name, arguments: args as never })),
 })
 
-/** The results that a model is shown last, as JSON. */
+/** The last results that a model saw, as JSON. */
 function resultsIn({ requests }: Pick<ScriptedModel, 'requests'>): string[] {
   return (requests.at(-1)?.prompt ?? []).flatMap(({ role, content }) =>
     role === 'tool'
@@ -45,7 +45,7 @@ function refIn(shown: string | undefined): string {
   return ref
 }
 
-/** A turn that calls tools with the references that the model was shown. */
+/** A turn that calls tools with the references that the model saw. */
 const callingWith =
   (make: (refs: string[]) => ReturnType<typeof calls>): ScriptedTurn =>
   (request) =>
@@ -66,7 +66,7 @@ const rows = createTool({
   execute: async () => CITIES,
 })
 
-/** A tool that notes what it was given. */
+/** A tool that records its inputs. */
 function noting(requireApproval?: (input: unknown) => boolean) {
   const given: unknown[] = []
   const note = createTool({
@@ -85,7 +85,7 @@ function noting(requireApproval?: (input: unknown) => boolean) {
   return { given, note }
 }
 
-/** Runs an agent with these tools until its model has said all its turns. */
+/** Runs an agent with these tools until its model has played all turns. */
 async function play(refs: Refs, tools: object, ...turns: readonly ScriptedTurn[]) {
   const model = answeringModel([...turns, 'Done.'])
   const options = { id: 'a', name: 'A', instructions: 'Be brief.', model, tools: { ...tools } }
@@ -138,7 +138,7 @@ describe('byReference of Mastra', () => {
     expect(await refs.assets.resolve(`${refIn(shown[10])}/content`)).toEqual(CITIES)
   })
 
-  // Mastra changes and checks schemas by the model's provider.
+  // Mastra changes and checks schemas depending on the model's provider.
   it.each([
     ['scripted', 'm'],
     ['openai.responses', 'gpt-4o'],

@@ -51,7 +51,7 @@ function calling(...steps: readonly ((shown: string[]) => readonly Call[])[]): S
   ])
 }
 
-/** The results that a request shows, as text. */
+/** The results in a request, as text. */
 function resultsIn({ request }: RecordedModelCall): string[] {
   const items = typeof request.input === 'string' ? [] : request.input
   return items.flatMap((item) =>
@@ -91,7 +91,7 @@ const rows = tool({
   execute: () => ROWS,
 })
 
-/** A tool that notes what it was given. */
+/** A tool that records its inputs. */
 function noting(needsApproval: boolean | ((input: unknown) => boolean) = false) {
   const given: unknown[] = []
   const note = tool({

@@ -32,7 +32,7 @@ const sum = defineTool({
   execute: ({ of }) => (of as number[]).reduce((a, b) => a + b, 0),
 })
 
-/** A function tool of a client's. */
+/** A function tool of a client. */
 const weather = {
   type: 'function' as const,
   name: 'get_weather',
@@ -367,7 +367,7 @@ describe('createResponsesHandler, with the package "openai"', () => {
     await expect.poll(status).toEqual(['waiting'])
     expect((await client.responses.cancel(first)).status).toBe('completed')
     expect(await status()).toEqual(['waiting'])
-    // The client of the first response goes, which has ended by then.
+    // The client of the first response disconnects. That response has ended by then.
     await open?.cancel()
     expect((await client.responses.retrieve(first)).status).toBe('completed')
     expect(await status()).toEqual(['waiting'])
@@ -530,7 +530,7 @@ describe('createResponsesHandler, with the package "@ai-sdk/open-responses"', ()
   })
 })
 
-/** Open Responses: what a response object must have. */
+/** Open Responses: the required fields of a response object. */
 const responseResource = z.looseObject({
   id: z.string(),
   object: z.literal('response'),

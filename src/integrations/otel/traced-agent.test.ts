@@ -16,7 +16,7 @@ import { createTracedAgent } from './traced-agent.ts'
 
 const object = { type: 'object' } as const
 
-/** A tool that does something that is traced itself. */
+/** A tool whose own work is traced. */
 function tool(id: string, execute: (input: never) => unknown = () => 'done', more = {}) {
   return defineTool({
     ...{ id, description: '', inputSchema: object, ...more },
@@ -185,7 +185,7 @@ describe('createTracedAgent', () => {
     const run = agent.run({ conversation: 'c', messages: say('Pay') })
     for await (const event of run) {
       if (event.type !== 'APPROVAL_REQUESTED') continue
-      // The answer comes within another request.
+      // The approval arrives in another request.
       await tracer.startActiveSpan('approve', async (span) => {
         await agent.approve('c', event.toolCallId, { approved: true })
         span.end()

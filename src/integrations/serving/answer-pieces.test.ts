@@ -19,7 +19,7 @@ const call = (id: string): ConversationEvent => ({
   call: { id, name: 'sum', arguments: { n: 1 } },
 })
 
-/** The pieces of these events, with what was still open ended. */
+/** The pieces of these events. At the end, open pieces are ended. */
 function piecesOf(events: readonly ConversationEvent[]): AnswerPiece[] {
   const pieces = new AnswerPieces()
   return [...events.flatMap((event) => pieces.take(event)), ...pieces.finish()]

@@ -7,7 +7,7 @@ import { servedAgent } from './served-agent.ts'
 
 const request = new Request('http://127.0.0.1')
 
-/** Finds agents for clients, each of which brings a tool of its own. */
+/** Finds agents for clients. Each client has a tool of its own. */
 function served(make: (tool: string) => Agent) {
   const find = servedAgent({ agent: ([tool]) => make(tool?.id ?? '') }, 'serve')
   return async (tool: string): Promise<Agent> => {

@@ -17,7 +17,7 @@ const measure = tool({
   execute: ({ image }) => `${Buffer.from(image, 'base64').length} bytes`,
 })
 
-/** A step as a runtime has it: what goes in and what comes out is stored as text. */
+/** A step of a runtime: its input and output are stored as text. */
 function storing(serve: (request: StepRequest) => Promise<unknown>) {
   const stored: string[] = []
   const across = (value: unknown) => {

@@ -45,7 +45,7 @@ const envOf = (folder: string, settings: Record<string, string>) => ({
 /** A step belongs to the process that began it. After this time, another process may run it. */
 const TAKING_OVER = { WORKFLOW_INLINE_OWNERSHIP_LEASE_SECONDS: '1' }
 
-/** Runs a workflow in a process of its own until it has returned. */
+/** Runs a workflow in its own process until it has returned. */
 async function run(folder: string, how: readonly string[], settings: Record<string, string> = {}) {
   const options = { env: envOf(folder, settings), timeout: 120_000 }
   const { stdout } = await promisify(execFile)(process.execPath, programOf(folder, how), options)
@@ -72,7 +72,7 @@ function resultsIn(messages: readonly ModelMessage[]): unknown[] {
   )
 }
 
-/** Bytes of all that the Workflow SDK stored. */
+/** The number of bytes that the Workflow SDK stored. */
 function storedIn(folder: string): number {
   const files = globSync('world/**', { cwd: folder }).map((file) => statSync(join(folder, file)))
   return files.reduce((sum, stats) => sum + (stats.isFile() ? stats.size : 0), 0)
@@ -92,7 +92,7 @@ describe('durableOptions in WorkflowAgent', () => {
     expect(rows).toMatchObject({ assetRef: ref, offloaded: true, preview: expect.anything() })
     expect([size, count]).toEqual(['1000000 bytes', '20000 rows'])
     expect(missing).toContain('There is no asset "nothing"')
-    // Only the call in which the process died runs again.
+    // Only the call during which the process died runs again.
     const [first, second, ...sizes] = linesOf(folder, 'calls').sort()
     expect([first, second]).toEqual(['photograph 1', 'photograph 2'])
     expect(sizes.length).toBeGreaterThan(1)

@@ -35,7 +35,7 @@ interface Played {
   log?: ConversationLog
 }
 
-/** Plays the turns, approves what a person is asked, and returns the durable events. */
+/** Plays the turns, approves questions to a person, and returns the durable events. */
 async function played(
   turns: ScriptedTurn[],
   tools: Tool[],
@@ -141,7 +141,7 @@ describe('the budget of closed values', () => {
     const act = acting('act', {
       idempotent: true,
       async execute() {
-        // The log as it is if the process ends now.
+        // The log as it would be if the process ended now.
         await crashed.append('c', await eventsIn(log), { after: 0 })
         return 'done'
       },

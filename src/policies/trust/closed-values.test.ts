@@ -10,7 +10,7 @@ import type { TrustOptions } from './trust-options.ts'
 const day = { type: 'string', format: 'date' }
 const count = { type: 'integer', minimum: 1, maximum: 99 }
 
-/** What `act` ran with and the bits that the log says were told, where it is given fields of an untrusted value. */
+/** The input of `act`, and the bits in the log, for arguments that are fields of an untrusted value. */
 async function acted(
   theirs: object,
   properties: object,

@@ -10,7 +10,7 @@ const call = (name: string, args: Record<string, unknown> = {}): ScriptedTurn =>
   calls: [{ name, arguments: args }],
 })
 
-/** A model passes a private mail of somebody's to a tool that acts, in quarantine. */
+/** In quarantine, a model passes somebody's private mail to an acting tool. */
 async function forward({ decide, accepts }: { decide?: () => unknown; accepts?: unknown }) {
   const sent: unknown[] = []
   const readMail = defineTool({

@@ -37,7 +37,7 @@ it.each([
     label: { integrity: 'untrusted', ...PRIVATE },
   })
 
-  // Another host, whose people's files are trusted.
+  // Another host, which trusts the files of people.
   const other = createAgent({
     ...{ assets: { store }, trust: { mode: 'quarantine', attachments: 'trusted' } },
     model: scriptedModel(['Seen']),

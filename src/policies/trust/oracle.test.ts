@@ -12,7 +12,7 @@ import { scriptedModel } from '../../testing/scripted-model.ts'
 
 const RUNS = Number(process.env.BYREF_TRUST_RUNS ?? 25)
 
-/** What each tool says of itself. */
+/** The declarations of each tool. */
 const OWN: Record<string, object> = {
   plain: {},
   dirty: { integrity: 'untrusted' },
@@ -35,7 +35,7 @@ const tools = Object.entries(OWN).map(([id, returns]) =>
 
 const PLACES = ['s', 's.x', 's.x.y', 's.z', 't', 't.x'] as const
 
-/** A call of the script, in a form that the oracle reads without any of the engine. */
+/** A call of the script, in a form that the oracle can read without the engine. */
 interface Step {
   tool: string
   reads: { result?: number; place?: string }[]
@@ -54,7 +54,7 @@ function scriptOf(random: Random): Step[] {
   }))
 }
 
-/** The label of every result by following its sources, one after the other, in the plainest way there is. */
+/** Returns the label of every result by following its sources one by one, in the simplest way. */
 function oracle(
   script: readonly Step[],
   shows: boolean,
@@ -70,25 +70,25 @@ function oracle(
     const failure = failed(i)
     const own = failure ? TRUSTED : readLabel(OWN[tool])
     const known = joinAll([own, context, ...given])
-    // An error may tell the keys of the whole value that it was looked for in, and of no other.
+    // An error may reveal the keys of the value in which the path was looked up, and of no other.
     const roots = reads.flatMap(({ place }) => (place ? placeLabel(writes, place[0] ?? '') : []))
     const isBetween =
       failure && covers(failure, known) && covers(join(known, joinAll(roots)), failure)
     const label = isBetween ? failure : known
     results.push(label)
-    // A failure is not written.
+    // The outcome of a failed call is not written.
     if (write !== null && !failed(i)) writes.push({ place: write, label })
     if (shows || label.integrity === 'trusted') context = join(context, label)
   }
   return results
 }
 
-/** Whether a label says all that another one says. */
+/** Whether one label is at least as strict as another. */
 function covers(label: Label, other: Label): boolean {
   return equals(join(label, other), label)
 }
 
-/** What was written there last, and into it since, and what holds it. */
+/** The last write to a place, later writes inside it, and the values around it. */
 function placeLabel(writes: readonly { place: string; label: Label }[], place: string): Label {
   const found: Label[] = []
   const covered: string[] = []
@@ -147,7 +147,7 @@ describe('every label', () => {
   )
 })
 
-/** The index of the call that failed with this event: it read what was not there. */
+/** The index of the call that failed with this event, because its source does not exist. */
 function failureOf(event: ConversationEvent): number | null {
   if (event.type !== 'NEW_MESSAGE') return null
   const mark = event.payload.metadata.tool_result

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { generatedConversation } from './fixtures/generated.ts'
 import { poisonAt } from './fixtures/poison.ts'
 
-/** More of them by `BYREF_TRUST_RUNS=5000 npm run unit -- src/policies/trust/quarantine`. */
+/** For more runs: `BYREF_TRUST_RUNS=5000 npm run unit -- src/policies/trust/quarantine`. */
 const RUNS = Number(process.env.BYREF_TRUST_RUNS ?? 50)
 const FIRST = Number(process.env.BYREF_TRUST_SEED ?? 1)
 

@@ -110,7 +110,7 @@ describe('trust: quarantine', () => {
           label: { integrity: 'untrusted', sources: ['call:call_read_mail'] },
         },
       ])
-      // The violations say it.
+      // The violations state it.
       expect(event).not.toHaveProperty('reason')
       expect(sent).toEqual([])
       await agent.approve(run.conversation, event.toolCallId, { approved: true })

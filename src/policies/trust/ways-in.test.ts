@@ -9,7 +9,7 @@ import { readAll } from '../../log/conversation-log.ts'
 import { createMemoryLog } from '../../log/memory-log.ts'
 import { type ScriptedTurn, scriptedModel } from '../../testing/scripted-model.ts'
 
-// Each is a way in which untrusted text once became trusted, or was shown. `POISON` stands for the text.
+// Each test covers a way in which untrusted text once became trusted, or was shown. `POISON` stands for the text.
 const POISON = 'POISON-7f3a'
 const any = { type: 'object', properties: { value: {}, other: {} } }
 const assets = createAssets()
@@ -34,7 +34,7 @@ function asBytes() {
   return { mimeType: 'text/plain', data: Buffer.from(POISON).toString('base64') }
 }
 
-/** A tool that acts, and what ran of it. */
+/** An acting tool, and its executions. */
 function acting(more: Partial<Tool> & { inputSchema?: never } = {}, properties: object = {}) {
   const ran: unknown[] = []
   const tool = defineTool({
@@ -86,7 +86,7 @@ const integrityOf = (labels: Labels, number: number) =>
   labels.variable({ type: 'variable', kind: 'result', path: [], instance: String(number) })
     .integrity
 
-/** Saves poison as an asset, as a mail would have it. */
+/** Saves poison as an asset, like a mail would. */
 async function poisoned(content: unknown = [{ name: POISON }]) {
   const { ref } = await assets.saveAsset({ content_type: 'application/json', content })
   return ref

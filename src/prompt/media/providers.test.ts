@@ -87,7 +87,10 @@ const reading: Name[] = seeing.filter((name) => name !== 'xai')
 const gemini: Name[] = ['gemini2', 'gemini3']
 const aws: Name[] = ['claudeOnAws', 'nova']
 
-/** Who is sent each body as it is or re-encoded; the rest is sent words: the text of the body, or a note. */
+/**
+ * The types that each provider receives unchanged or re-encoded. Other files are sent as text: their content, or a
+ * note.
+ */
 const CASES: Record<string, { sent: Name[]; kind: WirePart['kind']; else: 'text' | 'note' }> = {
   png: { sent: seeing, kind: 'image', else: 'note' },
   jpeg: { sent: seeing, kind: 'image', else: 'note' },
@@ -159,7 +162,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-/** What goes over the wire for the items, read as the provider's API reads it. */
+/** Returns the parts of the request for the items, as the provider's API reads them. */
 async function sent(name: Name, items: TranscriptItem[]): Promise<ReturnType<WireReader>> {
   const { model: modelAt, wire, overrides }: Provider = PROVIDERS[name]
   const model = modelAt(server.url)
@@ -168,7 +171,7 @@ async function sent(name: Name, items: TranscriptItem[]): Promise<ReturnType<Wir
   const messages = resolved.flatMap((item) => itemMessages(item, capabilities))
   const prompt = framedPrompt(messages, { system: 'Be brief.', capabilities })
   const before = server.requests.length
-  // The server refuses every request; a package that refuses one itself throws something else.
+  // The server rejects every request. A package that rejects one itself throws another error.
   const error = await streamModel(model, { prompt, tools: [draw] }).then(
     () => null,
     (thrown: unknown) => thrown,

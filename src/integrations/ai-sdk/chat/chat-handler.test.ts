@@ -25,7 +25,7 @@ function setup(
   return { model, agent, handler: createChatHandler({ agent, assetUrl }) }
 }
 
-/** A tool that waits until it is let go, or cancelled. */
+/** A tool that waits until it is released or cancelled. */
 function gate() {
   const { promise, resolve: open } = Promise.withResolvers<string>()
   const began = Promise.withResolvers<void>()
@@ -140,7 +140,7 @@ describe('createChatHandler', () => {
       },
     })
     expect(chat.messages.at(-1)?.metadata).toMatchObject({ reason: 'done' })
-    // A page that opens it later has the same.
+    // A page that opens the conversation later shows the same.
     expect(await uiMessages(agent, 'c', { assetUrl })).toEqual(
       JSON.parse(JSON.stringify(chat.messages)),
     )
@@ -175,7 +175,7 @@ describe('createChatHandler', () => {
     const chat = open(handler)
     await chat.sendMessage({ text: 'Pay' })
     expect(chat.status).toBe('ready')
-    // Another process, too.
+    // In another process, too.
     const again = open(
       createChatHandler({ agent, assetUrl }),
       (await (await handler(new Request('http://app.test/api/chat/c'))).json()) as UIMessage[],
@@ -310,7 +310,7 @@ describe('createChatHandler', () => {
     await expect
       .poll(async () => (await agent.log.read('c')).map(({ event }) => event.type))
       .toContain('STEP_FINISHED')
-    // As another process has it: what was written is in the log.
+    // Like another process: everything written is in the log.
     const elsewhere = open(createChatHandler({ agent, assetUrl }), page.messages)
     expect(page.messages.map(({ role }) => role)).toEqual(['user'])
     const both = [page.resumeStream(), elsewhere.resumeStream()]

@@ -47,7 +47,7 @@ describe('a regenerated answer', () => {
     expect(prompts(model)[3]).toContain('Hello.')
     expect(prompts(model)[3]).not.toContain('It is one.')
     expect(prompts(model)[3]?.split('"Count"')).toHaveLength(2)
-    // Again without a reload: the browser calls the question what it called it first.
+    // Regenerates without a reload: the browser still uses its first id for the question.
     await chat.regenerate()
     expect(textIn(chat)).toBe('Three!')
     expect(prompts(model)[5]).not.toContain('It is two.')
@@ -55,7 +55,7 @@ describe('a regenerated answer', () => {
     expect(rolesOf(saved)).toBe('user,assistant,user,assistant')
     expect(saved.map(({ id }) => id)).toEqual(chat.messages.map(({ id }) => id))
     expect(saved[2]?.id).toBe(asked)
-    // And after one.
+    // And after a reload.
     const again = open(handler, saved)
     expect(textIn(again)).toBe('Three!')
   })

@@ -16,7 +16,7 @@ interface Served {
   inputSchema?: z.ZodObject<{ text: z.ZodType<string | undefined> }>
 }
 
-/** Returns the tools of a server that notes its calls. */
+/** Returns the tools of a server that records its calls. */
 async function toolsOf(
   served: readonly Served[],
   called: unknown[],
@@ -99,7 +99,7 @@ describe('mcpTools with toolSearch', () => {
     const called: unknown[] = []
     const names = ['Größe messen.jetzt', 'a/b c', 'a b/c', `long_${'x'.repeat(195)}`]
     const served = names.map((name) => ({ name, description: `Measures by ${name.slice(0, 12)}` }))
-    // The SDK warns of such names.
+    // The SDK warns about such names.
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => {})
     const tools = await toolsOf(served, called, { prefix: 'lab_' })
     warn.mockRestore()

@@ -20,7 +20,7 @@ async function connect(server: { connect(transport: never): Promise<void> }): Pr
 
 const call = (name: string, args: object = {}) => ({ calls: [{ name, arguments: { ...args } }] })
 
-/** Runs the calls, and gives the contents of their results. */
+/** Runs the calls, and returns the contents of their results. */
 async function results(
   server: Pick<McpServer, 'connect'>,
   calls: ReturnType<typeof call>[],
@@ -176,7 +176,7 @@ describe('mcpTools', () => {
   describe('with trust', () => {
     const label = (integrity: string) => ({ 'byref/label': { integrity } })
 
-    /** A server whose tools say what they are, and one that tells what it is told. */
+    /** A server whose tools have annotations, and one that reports its inputs. */
     function labelling() {
       const server = newServer()
       const told: unknown[] = []

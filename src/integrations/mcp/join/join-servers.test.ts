@@ -55,7 +55,7 @@ function serverOf(name: string, register: Register, version: Version = 'new') {
   return { source, connections }
 }
 
-/** A server of 2025-11-25 with these results. It answers nothing where the result is null. */
+/** A server of 2025-11-25 with these results. It sends no response if the result is null. */
 function answering(results: Readonly<Record<string, object | null>>) {
   const [near, far] = InMemoryTransport.createLinkedPair()
   const server = far as Channel
@@ -82,7 +82,7 @@ const WORK = {
   'tools/call': { content: [{ type: 'text', text: 'done' }] },
 }
 
-/** A server that is started anew for each connection, and those that were started. */
+/** A server that is started for each connection, and the started ones. */
 function restartable(results: Parameters<typeof answering>[0]) {
   const started: ReturnType<typeof answering>[] = []
   const connect = () => {

@@ -5,7 +5,7 @@ import { TASKS, withTasks } from './with-tasks.ts'
 
 type State = Record<string, unknown>
 
-/** A server of 2026-07-28 that runs every call as a task, whose states are given. */
+/** A server of 2026-07-28 that runs every call as a task with these states. */
 function taskServer(states: (State | Error)[]) {
   const [near, far] = InMemoryTransport.createLinkedPair()
   const server = far as Channel

@@ -126,11 +126,11 @@ describe('proxyMcp', () => {
     // Here the block is the JSON of all structured content.
     const same = await call(client, 'structured', { n: 1, note: long })
     expect(JSON.parse(textOf(same))).toEqual(same.structuredContent)
-    // All of it is too long, also without its long text.
+    // All of it is too long, even without its long text.
     const all = await call(client, 'structured', { n: 2_000, note: long })
     expect(textOf(all)).toContain(refIn({ ...all, content: [] }))
     const { assets: stored } = await assets.list()
-    // The third result has two: its long text, and all the rest.
+    // The third result has two: one for its long text, and one for everything else.
     expect(stored).toHaveLength(4)
     await close()
   })
@@ -458,7 +458,7 @@ describe('what proxyMcp does not change', () => {
     expect(client.getNegotiatedProtocolVersion()).toBe('2025-11-25')
     const ref = refIn(await call(client, 'words', { n: 10_000 }))
     expect(textOf(await call(client, 'take', { text: ref }))).toContain('50000')
-    // It has no resources, and still those of the proxy can be read.
+    // It has no resources, but those of the proxy can be read.
     expect(await client.listResources()).toMatchObject({ resources: [] })
     const { resourceTemplates } = await client.listResourceTemplates()
     expect(resourceTemplates).toMatchObject([{ uriTemplate: 'asset://{id}' }])

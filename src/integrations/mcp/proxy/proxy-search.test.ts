@@ -12,7 +12,7 @@ const call = async (client: Caller, name: string, args: object): Promise<Result>
 const wordsOf = ({ content }: Result) => content.map(({ text }) => text).join('\n')
 const namesOf = async (client: Caller) => (await client.listTools()).tools.map(({ name }) => name)
 
-/** A server with many tools, and a hand on them. */
+/** A server with many tools, which the test can change. */
 function manyTools(count = 200) {
   const calls: string[] = []
   let server: McpServer | undefined

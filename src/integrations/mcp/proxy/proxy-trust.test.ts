@@ -14,7 +14,7 @@ const call = async (client: Pick<Client, 'callTool'>, name: string, args: object
 const textOf = ({ content }: Result): string => content.map(({ text }) => text).join('\n')
 const refIn = (result: unknown): string => /asset:\/\/\w+/.exec(JSON.stringify(result))?.[0] ?? ''
 
-/** A mail server: reads, sends, and answers from its own closed world. */
+/** A mail server: it reads, sends, and answers from its own closed world. */
 function mailServer(sent: unknown[] = []): McpServer {
   const server = newServer()
   const body = z.object({ to: z.string(), body: z.string() })
@@ -34,7 +34,7 @@ function mailServer(sent: unknown[] = []): McpServer {
   return server
 }
 
-/** The same by the newest version and by that of 2025. */
+/** The same with the newest version and with that of 2025. */
 const versions = ['2025-11-25', '2026-07-28'] as const
 
 function connected(

@@ -6,7 +6,7 @@ import { poison, poisonAt, poisonValue } from '../../../policies/trust/fixtures/
 import type { Channel, RpcMessage } from '../rpc/json-rpc.ts'
 import { proxyMcp } from './proxy-mcp.ts'
 
-/** More of them by `BYREF_TRUST_RUNS=5000 npm run unit -- src/integrations/mcp/proxy/quarantine`. */
+/** For more runs: `BYREF_TRUST_RUNS=5000 npm run unit -- src/integrations/mcp/proxy/quarantine`. */
 const RUNS = Number(process.env.BYREF_TRUST_RUNS ?? 60)
 const FIRST = Number(process.env.BYREF_TRUST_SEED ?? 1)
 
@@ -22,7 +22,7 @@ const TOOLS = [
   { name: 'act', inputSchema: OBJECT },
 ]
 
-/** Base64 in which poison is, which its letters do not show. */
+/** Base64 that contains poison, which its characters do not show. */
 const asBase64 = (choose: Random) => Buffer.from(poison(choose, 60)).toString('base64')
 
 function block(choose: Random): unknown {
@@ -45,7 +45,7 @@ function said(choose: Random): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-/** What a server may say to any request: of its kind, of another's, or of none. */
+/** Possible responses of a server to any request: of its type, of another type, or of none. */
 function result(choose: Random): Record<string, unknown> {
   const word = poison(choose)
   const blocks = Array.from({ length: choose.pick([0, 1, 2, 30]) }, () => block(choose))
@@ -70,7 +70,7 @@ function result(choose: Random): Record<string, unknown> {
   return made
 }
 
-/** What a server sends by itself. */
+/** Messages that a server sends by itself. */
 function unasked(choose: Random, token: unknown): RpcMessage {
   const word = poison(choose)
   const any = { [word]: word, message: word, data: poisonValue(choose), uri: `file:///${word}` }
@@ -98,7 +98,7 @@ function unasked(choose: Random, token: unknown): RpcMessage {
   } as RpcMessage
 }
 
-/** A server that describes itself once, and then says anything. */
+/** A server that describes itself once, and then sends anything. */
 function hostileServer(choose: Random): Channel {
   const first: Record<string, object> = {
     initialize: {
@@ -130,7 +130,7 @@ function hostileServer(choose: Random): Channel {
   return server
 }
 
-/** What a client asks, with references to what it was given before. */
+/** Requests of a client, with references from earlier responses. */
 function request(choose: Random, seen: string): Pick<RpcMessage, 'method' | 'params'> {
   const refs = seen.match(/asset:\/\/\w+/g) ?? ['asset://none']
   const ref = choose.pick(refs)
@@ -165,7 +165,7 @@ function request(choose: Random, seen: string): Pick<RpcMessage, 'method' | 'par
   ])
 }
 
-/** All that a client is told in one session, and how many of its answers name a value. */
+/** Everything that a client receives in one session, and how many of its responses contain a reference. */
 async function session(seed: number): Promise<{ told: string[]; named: number }> {
   const choose = createRandom(seed)
   const told: string[] = []
@@ -177,7 +177,7 @@ async function session(seed: number): Promise<{ told: string[]; named: number }>
       told.push(JSON.stringify(message))
       if (message.method === undefined) waiting.get(message.id)?.()
       else if (message.id !== undefined) {
-        // It says yes to everything.
+        // It approves everything.
         const answer = { action: 'accept', content: { approve: true }, roots: [] }
         await turn()
         client.onmessage?.({ jsonrpc: '2.0', id: message.id, result: answer })
@@ -199,7 +199,7 @@ async function session(seed: number): Promise<{ told: string[]; named: number }>
   }
   const capabilities = { sampling: {}, elicitation: {}, roots: {} }
   await ask(0, { method: 'initialize', params: { capabilities } })
-  // What the server says of itself when it is first asked is its author's.
+  // The first description of a server comes from its author.
   for (const [i, method] of ['tools/list', 'prompts/list', 'resources/templates/list'].entries()) {
     await ask(i + 1, { method })
   }
@@ -217,7 +217,7 @@ describe('proxyMcp in quarantine', () => {
       named += of.named
       expect(of.told.find(leaks), `seed ${seed}`).toBeUndefined()
     }
-    // It is not silent: values come by name.
+    // It is not silent: values are passed by name.
     expect(named).toBeGreaterThan(RUNS)
   })
 

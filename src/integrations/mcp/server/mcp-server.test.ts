@@ -14,7 +14,7 @@ import { createServer } from '../../../server/create-server.ts'
 import { type ScriptedTurn, scriptedModel } from '../../../testing/scripted-model.ts'
 import { createMcpServer, type McpEndpoint, type McpServerOptions } from './mcp-server.ts'
 
-/** What the camera waits for: a client may not tell of progress that comes together with the result. */
+/** Released by the test: a client can miss progress that arrives together with the result. */
 let posed: Promise<void> = Promise.resolve()
 
 const camera = defineTool({
@@ -93,7 +93,7 @@ describe('createMcpServer', () => {
       contents: [{ text: 'Oslo' }],
     })
     const latin = await agent.assets.save(new Uint8Array([0x63, 0x61, 0x66, 0xe9]), 'text/plain')
-    // As text, its bytes would be lost.
+    // As text, its bytes would be damaged.
     expect(await client.readResource({ uri: latin.ref })).toMatchObject({
       contents: [{ mimeType: 'text/plain', blob: 'Y2Fm6Q==' }],
     })
@@ -294,7 +294,7 @@ describe('createMcpServer', () => {
     const isPublic = { integrity: 'trusted', confidentiality: 'public' }
     const isUntrusted = { ...isPublic, integrity: 'untrusted' }
 
-    /** An agent that reads what is for Ada, and what anybody may have written. */
+    /** An agent that reads data for Ada, and data that anybody can have written. */
     function trusting(mode: 'track' | 'quarantine', ...answers: ScriptedTurn[]) {
       const own = { readOnly: true, inputSchema: { type: 'object', properties: {} } } as const
       const diary = defineTool({
