@@ -52,7 +52,7 @@ describe('access by role', () => {
     expect(new Set(operations.map(({ role }) => role))).toEqual(new Set([null, ...RANK]))
   })
 
-  // Those that remove come last.
+  // Requests that remove something come last.
   const ordered = operations.toSorted(
     (a, b) => Number(a.method === 'DELETE') - Number(b.method === 'DELETE'),
   )
@@ -66,7 +66,7 @@ describe('access by role', () => {
     for (const has of RANK.slice(0, RANK.indexOf(role as Role))) {
       expect(await status(method, path, await token(has))).toBe(403)
     }
-    // Whatever is wrong with these requests, it is nothing that another namespace has.
+    // Whatever is wrong with these requests, they reveal nothing of another namespace.
     if (path.includes('{')) {
       const stranger = await status(method, path, await token('owner', 'other'))
       expect([400, 404]).toContain(stranger)

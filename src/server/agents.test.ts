@@ -9,7 +9,7 @@ import { openApi, refusal } from './fixtures/api.ts'
 
 const post = (json: unknown) => ({ method: 'POST', json })
 
-/** Two agents on one log, of which the second asks before it measures. */
+/** Two agents on one log. The second one needs an approval before it measures. */
 function open() {
   const log = createMemoryLog()
   const agent = (name: string, options: Partial<AgentOptions> = {}) =>
@@ -73,7 +73,7 @@ describe('several agents', () => {
     )
     await expect.poll(async () => (await texts(fork.conversation)).at(-1)).toBe('and in a fork')
 
-    // Another one may take a conversation up when nobody is at it.
+    // Another agent may continue a conversation without an active run.
     await askJson(`${at}/messages`, post({ content: 'you', agent: 'writer' }))
     await idle(id)
     expect([(await texts(id)).at(-1), (await state(id)).agent]).toEqual(['one', 'writer'])

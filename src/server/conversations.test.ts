@@ -20,7 +20,7 @@ async function conversation({ askJson }: ReturnType<typeof openApi>): Promise<st
   return (await askJson<{ id: string }>('/api/conversations', post({}))).id
 }
 
-/** All that an answer says, or a stream of events up to now. */
+/** Returns the whole response, or a stream of events until now. */
 async function beginning(answer: Response): Promise<string> {
   const isStream = answer.headers.get('content-type')?.includes('event-stream')
   if (!isStream) return answer.text()

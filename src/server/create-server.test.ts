@@ -61,7 +61,7 @@ async function errorOf(response: Response): Promise<{ status: number; code: stri
   return { status: response.status, code: error.code }
 }
 
-/** The `data` of server-sent events until one satisfies `last`. */
+/** Returns the `data` of server-sent events until one satisfies `last`. */
 async function readStream(
   response: Response,
   last: (record: { event: { type: string } }) => boolean,
@@ -123,7 +123,7 @@ describe('createServer', () => {
     let finished = 0
     const streamed = await readStream(response, ({ event }) => {
       if (event.type !== 'RUN_FINISHED') return false
-      // The log has been read: what comes now is live.
+      // The log has been read: events that follow are live.
       if (++finished === 1) void post(`/api/conversations/${id}/messages`, { content: 'second' })
       return finished === 2
     })
@@ -169,7 +169,7 @@ describe('createServer', () => {
     ])
     const streamed = (await reading).map(({ record }) => record)
     expect(streamed.filter(({ position }) => position !== undefined)).toEqual(await records(id))
-    // What streams comes before the message that it becomes.
+    // Streamed events precede the message that they become.
     const ends = streamed.findIndex(({ event }) => 'payload' in event && isAnswer(event))
     const last = streamed.findLastIndex(({ event }) => event.type === 'TEXT_MESSAGE_CONTENT')
     expect(last).toBeGreaterThan(0)
@@ -200,7 +200,7 @@ describe('createServer', () => {
       tools: [wait],
       callbacks: {
         async onEvent({ type }) {
-          // Holds the stream behind its first piece of text until the watcher is there.
+          // Pauses the stream after its first piece of text until the watcher is connected.
           if (type === 'TEXT_MESSAGE_CONTENT' && heard++ === 0) await gate.promise
         },
       },

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { PNG } from '../assets/fixtures/stores.ts'
 import { BASE, openApi, refusal } from './fixtures/api.ts'
 
-/** A server with one file, and where that is. */
+/** A server with one file, and its URL. */
 async function withFile(name: string, body: string | Uint8Array<ArrayBuffer>, type: string) {
   const api = openApi()
   const headers = { 'content-type': type }
@@ -94,7 +94,7 @@ describe('ranges', () => {
         ...[tag, status, status === 206 ? 3 : TEXT.length],
       ])
     }
-    // With another body than the one meant a range is not even looked at.
+    // If the body is not the requested one, the range is ignored.
     expect((await get({ range: 'bytes=999999-', 'if-range': '"another"' })).status).toBe(200)
   })
 })
@@ -113,7 +113,7 @@ describe('the metadata of a body', () => {
     expect((await whole.arrayBuffer()).byteLength).toBe(method === 'HEAD' ? 0 : 300_000)
     const known = await get({ 'if-none-match': etag }, method)
     expect([known.status, known.headers.get('etag'), await known.text()]).toEqual([304, etag, ''])
-    // RFC 9110, section 13.2.2: what is known comes before ranges.
+    // RFC 9110, section 13.2.2: preconditions are evaluated before ranges.
     expect((await get({ 'if-none-match': etag, range: 'bytes=0-1' }, method)).status).toBe(304)
   })
 

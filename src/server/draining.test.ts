@@ -19,7 +19,7 @@ describe('a server that is about to stop', () => {
     const { agent, server } = openApi([{ calls: [{ name: 'slow', arguments: {} }] }], {
       agent: { tools: [slow] },
     })
-    // Handing over takes as long as somebody keeps it waiting.
+    // The hand-over takes as long as a run needs.
     const { close: handOver } = agent
     agent.close = async () => {
       await handOver()
@@ -48,7 +48,7 @@ describe('a server that is about to stop', () => {
       expect(answer.headers.get('retry-after')).toBe('1')
       expect(await refusal(answer)).toEqual({ status: 503, code: 'shutting_down' })
     }
-    // An EventSource comes back after this; after a refusal it would not.
+    // An EventSource reconnects after this; after an error status, it would not.
     for (const path of [`/api/conversations/${id}/stream`, '/api/events']) {
       const answer = await fetch(url + path)
       expect(answer.headers.get('content-type')).toBe('text/event-stream')

@@ -223,7 +223,7 @@ describe('on a socket', () => {
       const id = index === 0 ? 'x-request-id: proxy-17\r\n' : ''
       socket.write(`${head}\r\n${id}host: localhost\r\ncontent-length: 100\r\n\r\n{"title":`)
       await closed
-      // Who is not for us is answered without waiting.
+      // An unauthorized client gets a response without delay.
       expect(text).toMatch(/^HTTP\/1\.1 (408|404) /)
       if (!head.includes('nothing')) expect(text).toContain('"code":"request_timeout"')
       expect(text).toMatch(
@@ -253,7 +253,7 @@ describe('on a socket', () => {
     expect(() => server.listen({ port: 0, hostname: '0.0.0.0' })).toThrow('is open to everyone')
   })
 })
-/** The keys that a schema of an object names. */
+/** Returns the keys that the schema of an object names. */
 function keysOf(schema: Record<string, unknown> | undefined): string[] {
   if (!schema) return []
   const parts = [schema, ...((schema.anyOf as Record<string, unknown>[]) ?? [])]

@@ -17,7 +17,7 @@ describe('a request with an Idempotency-Key', () => {
     })
     return id
   }
-  /** Both answers to a request that is tried again while the first is under way, and that of a third try. */
+  /** Returns both responses to a request that is repeated during the first attempt, and that of a third attempt. */
   async function tried(path: string, json: unknown) {
     const both = await Promise.all([1, 2].map(() => api.ask(path, keyed('k', json))))
     const all = [...both, await api.ask(path, keyed('k', json))]

@@ -5,7 +5,7 @@ interface Refused {
   error: { message: string; issues?: { path: string; message: string }[] }
 }
 
-/** The distinct paths of the issues of a refused request. */
+/** Returns the distinct paths of the issues of a rejected request. */
 async function pathsOf(answer: Response): Promise<string[]> {
   expect(answer.status).toBe(400)
   const { error } = (await answer.json()) as Refused

@@ -103,7 +103,7 @@ describe('interrupted uploads', () => {
 })
 
 describe('client.upload of a large file', () => {
-  /** A client whose lines break where `breaks` says so: before the request, or when its answer is on its way. */
+  /** A client whose connections break as `breaks` says: before the request, or during the response. */
   function shaky(
     bearer: string,
     at: () => string,

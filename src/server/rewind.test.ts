@@ -17,7 +17,7 @@ describe('POST /api/conversations/:id/fork, to rewind', () => {
       const { id } = await client.forkConversation(CONVERSATION, { at })
       expect(await client.data(id)).toEqual(await client.data(CONVERSATION, { at }))
       const page = await client.messages(id, { limit: 200 })
-      // Pages have a queued message where it was sent.
+      // Pages show a queued message where it was sent.
       const copied = page.messages.map(({ message }) => message.id)
       const shared = messages.slice(0, i + 1).map((message) => message.id)
       expect(copied.toSorted()).toEqual(shared.toSorted())

@@ -7,7 +7,7 @@ const DATA = '/api/conversations/c/data'
 const LONG_AGO = '2001-01-01T00:00:00.000Z'
 const KIM = { participant_id: 'kim', participant_role: 'user', name: 'Kim' }
 
-/** Every field that says who sends a message, when, or what the system did. */
+/** Every field that states who sends a message, when, or what the system did. */
 const FORGED: Record<string, object> = {
   'the system': { role: 'system' },
   'the assistant': { role: 'assistant' },

@@ -19,7 +19,7 @@ async function conversation({ askJson }: Api): Promise<string> {
   return id
 }
 
-/** Somebody who watches, and folds what comes. */
+/** A watcher that folds the events it receives. */
 class Watcher {
   state: ConversationState = emptyConversation
   last = 0
@@ -230,7 +230,7 @@ describe('streams of a conversation', () => {
     await expect.poll(() => ended().length).toBe(1000)
     const [first] = watchers
     for (const { state } of watchers) expect(state.messages).toEqual(first?.state.messages)
-    // One for the end of the log, and those of the agent itself.
+    // One read for the end of the log, and those of the agent itself.
     expect(reads).toBeLessThan(5)
     for (const watcher of watchers) watcher.leave()
   })
@@ -336,7 +336,7 @@ describe('the stream of a namespace', () => {
       return readEventStream(answer.body as ReadableStream<Uint8Array>)
     }
     const first = await listen()
-    // Keeps the feed alive, as another tab does.
+    // Keeps the feed alive, like another tab.
     await listen()
     await api.askJson('/api/conversations', { method: 'POST', json: { title: 'one' } })
     const { value } = await first.next()

@@ -19,7 +19,7 @@ function tool(id: string, options: Partial<Tool> = {}): Tool {
   }) as Tool
 }
 
-/** Eight tools of two services. Deleting asks a person, and sending sometimes does. */
+/** Eight tools of two services. Deleting always needs an approval, and sending sometimes does. */
 const tools = ['crm', 'shop'].flatMap((service) => [
   tool(`${service}_${WHAT[0]}`, { readOnly: true }),
   tool(`${service}_${WHAT[1]}`),

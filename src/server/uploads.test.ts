@@ -240,7 +240,7 @@ describe('uploads as a form', () => {
   })
 })
 
-/** Everything that a server says to bytes as they are, until it or we end the line. */
+/** Returns everything that a server sends in response to raw bytes, until one side closes the connection. */
 async function rawly(url: string, send: (socket: Socket) => Promise<void> | void): Promise<string> {
   const socket = connect({ port: Number(new URL(url).port), allowHalfOpen: true })
   let text = ''
@@ -274,7 +274,7 @@ describe('uploads on a socket', () => {
       socket.write(`${head(bearer, 4)}text, and what nobody asked for\r\n\r\n`)
       await once(socket, 'end')
     })
-    // The line is cut at once, maybe before the file that was whole is answered.
+    // The connection is closed at once, possibly before the response for the complete file.
     expect(more.match(/^HTTP\/1\.1 \d+/gm)?.at(-1)).toBe('HTTP/1.1 400')
     expect([0, 4]).toContain((await agent.assets.usage()).bytes)
     expect((await fetch(`${url}/healthz`)).status).toBe(200)
@@ -318,7 +318,7 @@ describe('interrupted uploads', () => {
   })
 })
 
-/** Files of bodies that a folder of assets has. */
+/** Returns the files of bodies in a folder of assets. */
 function bodiesIn(folder: string): string[] {
   if (!existsSync(join(folder, 'assets'))) return []
   return readdirSync(join(folder, 'assets'), { recursive: true, withFileTypes: true })

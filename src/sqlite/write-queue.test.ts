@@ -9,7 +9,7 @@ function sqliteError(errcode: number): Error {
 const FULL = 13
 const IO_ERROR = 10
 
-/** What two writes of the same moment get if opening the file has these errors, the last one again and again. */
+/** The results of two concurrent writes if opening the file fails with these errors. The last one repeats. */
 async function codesOf(errors: number[]): Promise<unknown[]> {
   const write = writeQueue({
     open() {

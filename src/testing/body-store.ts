@@ -14,9 +14,9 @@ import type { TestFunction } from './conversation-log.ts'
 const TYPE = { mime: 'image/png' }
 
 /**
- * The contract of {@link BodyStore} as tests.
+ * Tests for the contract of {@link BodyStore}.
  *
- * @param create Gives a new, empty body store; called once a test.
+ * @param create Returns a new, empty body store. Called once per test.
  * @param test Your runner's `test` function.
  */
 export function testBodyStore(

@@ -25,7 +25,7 @@ export interface BoundaryMedium {
   hasResults?: boolean
 }
 
-/** Bytes that are no text: a small PNG, padded. */
+/** Bytes that are not text: a small padded PNG. */
 const PICTURE = Uint8Array.from([137, 80, 78, 71, 13, 10, 26, 10, ...Array(9_000).fill(250)])
 const ROWS = Array.from({ length: 3_000 }, (_, id) => ({
   id,
@@ -144,7 +144,7 @@ export function testBoundary(
 }
 
 interface TestedSession extends BoundarySession {
-  /** What `look` and `read` were given. */
+  /** The inputs of `look` and `read`. */
   given: Record<string, unknown>[]
 }
 

@@ -22,14 +22,14 @@ export type TestFunction = (name: string, run: () => Promise<void>) => unknown
 
 /** What the tests can do with the storage of a log. */
 export interface ConversationLogMedium {
-  /** Opens another log object, as another process would, on the storage of one that `create` made. */
+  /** Opens another log object on the storage of one that `create` made, like another process. */
   again?(log: ConversationLog): ConversationLog | Promise<ConversationLog>
 }
 
 /**
- * The contract of {@link ConversationLog} as tests: every implementation passes them.
+ * Tests for the contract of {@link ConversationLog}. Every implementation passes them.
  *
- * @param create Gives a new, empty log of no namespace; called once a test, and the log is closed after it.
+ * @param create Returns a new, empty log without a namespace. Called once per test. The log is closed after it.
  * @param test Your runner's `test` function.
  */
 export function testConversationLog(

@@ -5,9 +5,9 @@ import { rejects } from './asset-store/check.ts'
 import type { TestFunction } from './conversation-log.ts'
 
 /**
- * The contract of {@link RecordIndex} as tests.
+ * Tests for the contract of {@link RecordIndex}.
  *
- * @param create Gives a new, empty index; called once a test.
+ * @param create Returns a new, empty index. Called once per test.
  * @param test Your runner's `test` function.
  */
 export function testRecordIndex(
@@ -154,7 +154,7 @@ export function testRecordIndex(
     await index.remove(null, 'e', { now })
     await index.remove(null, 'c', { now })
     await index.remove(null, 'd', { now })
-    // What is over needs no room, also while it is still there.
+    // Expired records do not count towards the quota, even if they still exist.
     const past = new Date(now - 1).toISOString()
     await add('over', [body('w', 'k9', 4)], past)
     await add('g', [body('v', 'k10', 4)])

@@ -111,7 +111,7 @@ function checkTurn(turn: ScriptedTurn, where: string): void {
   checkOptions(where, turn, ANSWER)
 }
 
-/** A streamed answer as a whole, as `generateText` of the AI SDK asks for it. */
+/** Returns a streamed answer as a whole, for `generateText` of the AI SDK. */
 async function generated(
   stream: ReadableStream<ModelStreamPart>,
 ): Promise<LanguageModelV4GenerateResult> {

@@ -24,7 +24,7 @@ const embedded = (uri: string, mimeType: string, words: string) => ({
 })
 const user = (content: unknown) => ({ role: 'user', content })
 
-/** What the suite of the Model Context Protocol wants a server to have, by its own descriptions. */
+/** A server with everything that the test suite of the Model Context Protocol requires. */
 export function addEverything(server: McpServer, { mintState }: McpConnection): void {
   server.server.registerCapabilities({ logging: {} })
   const tool = (name: string, call: Call, fields: z.ZodRawShape = {}) =>
@@ -71,7 +71,7 @@ const asked = (message: string, requestedSchema: z.ZodObject) =>
 const sampled = (words: string, maxTokens: number) =>
   inputRequired.createMessage({ messages: [{ role: 'user', content: text(words) }], maxTokens })
 
-/** Tools that ask in between, by SEP-2322. */
+/** Tools that ask questions during a call (SEP-2322). */
 function addRounds(
   server: McpServer,
   tool: (name: string, call: Call) => unknown,

@@ -8,10 +8,10 @@ import { VIEWS } from '../../scripts/look/views.ts'
 import { hasBrowser, openBrowser } from './browser.ts'
 import { type ServerProcess, serve, temporaryFolder } from './byref-process.ts'
 
-// What people notice who do not see the page, see it large, read from right to left, or write numbers in another way.
-// `node scripts/look/look.ts --text 200` goes through all screens and dialogs.
+// The workbench for people who do not see the page, enlarge it, read from right to left, or use other number formats.
+// `node scripts/look/look.ts --text 200` checks all screens and dialogs.
 
-/** Remembers what screen readers announce: new alerts, and changes of live regions that were there before. */
+/** Records what screen readers announce: new alerts, and changes of existing live regions. */
 const LISTEN = `{
   globalThis.heard = []
   const known = new WeakMap()
@@ -55,7 +55,7 @@ describe.skipIf(!hasBrowser)('the accessible workbench', () => {
     data.remove()
   })
 
-  /** A page that fails its test when anything in it fails. */
+  /** A page that fails its test if any error occurs in it. */
   async function pageWith(options: BrowserContextOptions = {}): Promise<Page> {
     const viewport = { width: 1440, height: 900 }
     const context = await browser.newContext({ viewport, ...options })
@@ -67,7 +67,7 @@ describe.skipIf(!hasBrowser)('the accessible workbench', () => {
     return page
   }
 
-  /** A phone whose owner doubled the size of text. What it loaded for one view is there for the next. */
+  /** A phone with doubled text size. Its cache is shared by the views. */
   async function largePhone(): Promise<Page> {
     const viewport = { width: 360, height: 760 }
     const context = await browser.newContext({ viewport, colorScheme: 'dark' })
@@ -76,13 +76,13 @@ describe.skipIf(!hasBrowser)('the accessible workbench', () => {
     return page
   }
 
-  /** Everything that was announced so far that matches. */
+  /** Returns all matching announcements so far. */
   async function heard(page: Page, pattern: RegExp): Promise<string[]> {
     const all = await page.evaluate<string[]>('heard')
     return all.filter((text) => pattern.test(text))
   }
 
-  /** Waits until it is announced, and expects that it was announced once. */
+  /** Waits for an announcement, and expects it exactly once. */
   async function hears(page: Page, pattern: RegExp, times = 1): Promise<void> {
     await expect
       .poll(async () => (await heard(page, pattern)).length, { message: `${pattern}` })
@@ -202,7 +202,7 @@ describe.skipIf(!hasBrowser)('the accessible workbench', () => {
     await handle.focus()
     await turned.keyboard.press('ArrowRight')
     await expect.poll(width).toBeGreaterThan(before)
-    // Tabs follow the arrows, too.
+    // Tabs follow the arrow keys, too.
     await turned.getByRole('tab', { name: 'Files' }).click()
     await turned.keyboard.press('ArrowLeft')
     await turned.getByRole('tab', { name: 'Saved values', selected: true }).waitFor()
@@ -261,5 +261,5 @@ describe.skipIf(!hasBrowser)('the accessible workbench', () => {
   })
 })
 
-// The browser's, in functions that run there.
+// For functions that run in the browser.
 declare function getComputedStyle(element: unknown): Record<string, string>

@@ -5,7 +5,7 @@ import type { LogRecord } from '../../src/core/events/events.ts'
 import { hasBrowser, openBrowser } from './browser.ts'
 import { byref, type ServerProcess, serve, temporaryFolder } from './byref-process.ts'
 
-// The browser's, in functions that run there.
+// For functions that run in the browser.
 interface Source {
   onmessage: (message: { lastEventId: string; data: string }) => void
   onopen: () => void
@@ -38,7 +38,7 @@ describe.skipIf(!hasBrowser)("a browser's EventSource, fetch and pictures, with 
     data.remove()
   })
 
-  /** A page of the server's origin that has no script of its own. */
+  /** A page of the server's origin without a script. */
   async function open(): Promise<Page> {
     const page = await (await browser.newContext()).newPage()
     await page.goto(`${server.url}/healthz`)
@@ -134,7 +134,7 @@ describe.skipIf(!hasBrowser)("a browser's EventSource, fetch and pictures, with 
       await say(`cut off by ${signal}`)
       await server.stop(signal)
       server = await serve(data.path, {}, { args: ['--auth', '--port', port] })
-      // Said before the browser is back.
+      // Sent before the browser reconnects.
       await say(`after ${signal}`)
       await expect.poll(runs, { timeout: 60_000, interval: 200 }).toBe(3 + 2 * round)
     }
@@ -142,7 +142,7 @@ describe.skipIf(!hasBrowser)("a browser's EventSource, fetch and pictures, with 
     await expect.poll(async () => (await durable()).length).toBe(all.length)
     expect(await durable()).toEqual(all)
     const { records, opened, open: isOpen } = await seen()
-    // Between the two it may not have come back at all.
+    // Between the two, it may not have reconnected at all.
     expect(opened).toBeGreaterThan(1)
     expect(isOpen).toBe(true)
     const ids = records

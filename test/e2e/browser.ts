@@ -7,7 +7,7 @@ import { type Browser, chromium } from 'playwright-core'
 
 const PACKAGES = join(import.meta.dirname, '../../node_modules')
 
-/** A browser of the machine, where the tests are to use that instead of the pinned one. */
+/** A browser of the machine that the tests use instead of the pinned one. */
 const ownBrowser = process.env.BYREF_TEST_BROWSER || null
 
 /** Whether the browser tests can run: the pinned browser is a Linux program for x64. */
@@ -25,7 +25,7 @@ const FLAGS = [
   '--disable-sync',
 ]
 
-/** Opens the browser that BYREF_TEST_BROWSER names, otherwise the one that package.json pins. */
+/** Opens the browser that BYREF_TEST_BROWSER names, or else the one that package.json pins. */
 export async function openBrowser(): Promise<Browser> {
   if (ownBrowser) return chromium.launch({ executablePath: ownBrowser, args: FLAGS })
   const folder = await pinnedBrowser()
@@ -41,7 +41,7 @@ export async function openBrowser(): Promise<Browser> {
   })
 }
 
-/** The folder of the pinned browser, its libraries and fonts; unpacks them (209 MB) the first time. */
+/** Returns the folder of the pinned browser with its libraries and fonts. The first call unpacks them (209 MB). */
 async function pinnedBrowser(): Promise<string> {
   const manifest = await readFile(join(PACKAGES, '@sparticuz/chromium/package.json'), 'utf8')
   const cache = join(PACKAGES, '.cache')
@@ -49,14 +49,14 @@ async function pinnedBrowser(): Promise<string> {
   if (existsSync(folder)) return folder
   await mkdir(cache, { recursive: true })
   const unpacked = await mkdtemp(`${folder}-`)
-  // The package unpacks into the temporary folder, and its libraries only where it sees AWS.
+  // The package unpacks into the temporary folder, and its libraries only if it detects AWS.
   const env = { ...process.env, TMPDIR: unpacked, AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x' }
   const script = "await (await import('@sparticuz/chromium')).default.executablePath()"
   const args = ['--input-type=module', '--eval', script]
   await promisify(execFile)(process.execPath, args, { cwd: PACKAGES, env })
   const fonts = [join(folder, 'fonts'), join(PACKAGES, 'dejavu-fonts-ttf/ttf')]
   await writeFile(join(unpacked, 'fonts.conf'), fontsConfig(fonts, join(folder, 'fonts-cache')))
-  // Several test files may unpack at once: the first one wins, and what it unpacked is complete.
+  // Several test files may unpack concurrently. The first one wins, and its result is complete.
   await rename(unpacked, folder).catch(async (error) => {
     await rm(unpacked, { recursive: true })
     if (!existsSync(folder)) throw error

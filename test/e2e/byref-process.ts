@@ -13,7 +13,7 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** The command line as a person runs it, without keys of the machine that the tests run on. */
+/** The command line as a person runs it, without API keys of this machine. */
 const KEYS = /^(OPENAI|ANTHROPIC|GOOGLE|BYREF)_/
 
 const FLAGS = ['--disable-warning=ExperimentalWarning', '--conditions=byref-source']
@@ -25,19 +25,19 @@ export interface Finished {
   stderr: string
 }
 
-/** A server that runs in a process of its own. */
+/** A server in its own process. */
 export interface ServerProcess {
   url: string
   /** The lines it printed when it was ready. */
   greeting: string
-  /** All that it printed so far. */
+  /** Everything that it has printed so far. */
   output: Pick<Finished, 'stdout' | 'stderr'>
   process: ChildProcess
-  /** Sends the signal and waits for the end; gives the exit code. */
+  /** Sends the signal and waits for the end. Returns the exit code. */
   stop(signal?: NodeJS.Signals): Promise<number | null>
 }
 
-/** A folder for one test file's data; removed by the function that comes with it. */
+/** A folder for the data of one test file, and a function that removes it. */
 export function temporaryFolder(): { path: string; remove(): void } {
   const path = mkdtempSync(join(tmpdir(), 'byref-e2e-'))
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
@@ -48,13 +48,13 @@ export function dataset(name: string): string {
   return join(root, 'node_modules/vega-datasets/data', name)
 }
 
-/** Who a command runs as: numbers of a user and a group; only root can choose them. */
+/** The user and group ids of a command. Only root can choose them. */
 export interface Identity {
   uid: number
   gid: number
 }
 
-/** Runs `byref …` to its end. */
+/** Runs `byref …` until it ends. */
 export function byref(
   args: string[],
   env: Record<string, string> = {},
@@ -77,15 +77,15 @@ export function start(
 
 /** How `byref serve` is started. */
 export interface ServeOptions {
-  /** Gives it a channel to its parent, as `npm start` does. */
+  /** Opens a channel to its parent, like `npm start`. */
   channel?: boolean
-  /** More arguments; the port is a free one unless they say another. */
+  /** More arguments. The port is a free one by default. */
   args?: readonly string[]
-  /** A file descriptor for its standard error; default: a pipe that is read. */
+  /** A file descriptor for its standard error. Default: a pipe that is read. */
   stderr?: number
 }
 
-/** Starts `byref serve` and waits until it says where. */
+/** Starts `byref serve` and waits until it prints its URL. */
 export function serve(
   data: string,
   env: Record<string, string> = {},
@@ -95,7 +95,7 @@ export function serve(
   return started(launch(['serve', '--port', '0', '--data', data, ...args], env, { stdio }))
 }
 
-/** Starts `npm start` in a group of processes of its own and waits until the server says where it is. */
+/** Starts `npm start` in its own process group, and waits until the server prints its URL. */
 export function npmStart(data: string, env: Record<string, string> = {}): Promise<ServerProcess> {
   const args = ['start', '--', '--port', '0', '--data', data]
   return started(
@@ -106,7 +106,7 @@ export function npmStart(data: string, env: Record<string, string> = {}): Promis
   )
 }
 
-/** Starts `byref serve` by a shell, as npx does, in a group of processes of its own, and waits until it says where it is. */
+/** Starts `byref serve` by a shell, like npx, in its own process group, and waits until it prints its URL. */
 export function npxServe(data: string): Promise<ServerProcess> {
   const command = [
     process.execPath,
@@ -118,7 +118,7 @@ export function npxServe(data: string): Promise<ServerProcess> {
     '--data',
     data,
   ]
-  // What follows keeps the shell from becoming the command.
+  // The trailing command keeps the shell running.
   const line = `${command.map((part) => `'${part}'`).join(' ')}; true`
   return started(
     spawn('sh', ['-c', line], {
@@ -128,7 +128,7 @@ export function npxServe(data: string): Promise<ServerProcess> {
   )
 }
 
-/** The processes of a group that are not gone. */
+/** Returns the running processes of a group. */
 export function groupOf(id: number): string[] {
   const { stdout } = spawnSync('ps', ['-A', '-o', 'pgid=,stat=,args='], { encoding: 'utf8' })
   const lines = stdout.split('\n').map((line) => line.trim().split(/\s+/))
@@ -161,7 +161,7 @@ async function started(child: ChildProcess): Promise<ServerProcess> {
   }
 }
 
-/** Somebody without rights who can still run this clone; null where there is none. */
+/** Returns an unprivileged user who can run this clone; null if there is none. */
 export function nobody(): Identity | null {
   if (process.getuid?.() !== 0) return null
   const identity = { uid: 65534, gid: 65534 }

@@ -15,7 +15,7 @@ const data = join(folder.path, 'data')
 
 type Row = Record<string, string | number | null>
 
-/** Sum or mean by group, computed apart from byref. */
+/** Computes the sum or mean by group, independently of byref. */
 function expected(
   rows: Row[],
   group: (row: Row) => string,
@@ -45,7 +45,7 @@ function seattle(): Row[] {
 
 const cars = (): Row[] => JSON.parse(readFileSync(dataset('cars.json'), 'utf8'))
 
-/** What the log says of a conversation: messages, prompts and the state. */
+/** Returns the content of a conversation in the log: messages, prompts and the state. */
 async function read(conversation: string) {
   const { agent, close } = await openAgent({ data: data })
   const records = await agent.log.read(conversation, { limit: 1000 })
@@ -59,7 +59,7 @@ async function read(conversation: string) {
   return { text: JSON.stringify(records), messages, prompts, written }
 }
 
-/** How many of these values a prompt holds, quoted as in a tool's result or once more as in a text. */
+/** Returns how many of these values a prompt contains, quoted as in a tool's result or escaped again in a text. */
 function countIn(prompt: string, values: readonly string[]): number {
   const found = [...new Set(values)].filter((value) => {
     return prompt.includes(`"${value}"`) || prompt.includes(`"${value}\\"`)
@@ -76,7 +76,7 @@ function callsOf(messages: Message[]) {
 function isProportional(png: Uint8Array, values: number[]): void {
   const heights = barHeights(png)
   const scale = Math.max(...heights) / Math.max(...values)
-  // Very low bars may have no pixel. The limit is a height that no bar is close to.
+  // Very low bars may have no pixel. No bar is close to this height.
   let limit = Math.max(...heights) / 50
   while (values.some((value) => Math.abs(value * scale - limit) < 2)) limit++
   const tall = values.filter((value) => value * scale > limit)
@@ -337,7 +337,7 @@ describe('byref serve', () => {
         expect(server.output.stdout).toMatch(/1 conversation\(s\) .*next start/)
       await provider.close()
       if (signal === 'SIGTERM') {
-        // Nobody has to wait until the lease runs out, which takes ten seconds.
+        // Releases the lease, which would last ten seconds.
         const { agent, close } = await openAgent({ data: path })
         const left = await agent.log.find(id)
         await close()
@@ -345,7 +345,7 @@ describe('byref serve', () => {
       }
       const again = await serve(path)
       const list = async () => (await fetch(`${again.url}/api/conversations`)).json()
-      // Before somebody else goes on the lease of the dead has to run out.
+      // The lease of the dead process must expire before another one continues.
       await expect
         .poll(list, { timeout: 60_000 })
         .toMatchObject({ conversations: [{ status: 'idle', messages: 2 }] })

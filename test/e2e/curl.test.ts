@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { byref, type ServerProcess, serve, temporaryFolder } from './byref-process.ts'
 
-// What docs/reference/http-api.md tells people to type, typed.
+// Runs the commands of docs/reference/http-api.md.
 
 const blocks = [
   ...readFileSync(new URL('../../docs/reference/http-api.md', import.meta.url), 'utf8').matchAll(
@@ -17,11 +17,11 @@ const hasJq = spawnSync('jq', ['--version']).status === 0
 const folder = temporaryFolder()
 afterAll(folder.remove)
 
-/** What commands print, until they end or have printed this. */
+/** Returns the output of commands, until they end or have printed this. */
 async function bash(code: string, env: Record<string, string> = {}, until = ''): Promise<string> {
   const child = spawn('bash', ['-c', code], {
     cwd: folder.path,
-    // A group of its own, which is told to stop as by Ctrl-C.
+    // Its own process group, so that it can be stopped like by Ctrl-C.
     detached: true,
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...process.env, ...env },
@@ -48,7 +48,7 @@ describe('the curl commands of the docs, on this machine', () => {
   it('send messages, and follow the conversation', async () => {
     expect(first).toContain('curl localhost:4114/api/info\n')
     const port = new URL(server.url).port
-    // The last line watches until it is told to stop.
+    // The last command follows the stream until it is stopped.
     const code = first
       .replaceAll('4114', port)
       .replace(/^curl (-N)?/gm, (_, n) => (n ? 'curl -sN' : 'curl -s '))
@@ -78,7 +78,7 @@ describe('the curl commands of the docs, with tokens', () => {
 
   beforeAll(async () => {
     const args = (lines[0] ?? '').replace('byref serve', '').trim().split(' ')
-    // On every address it would be open to the network of the test.
+    // On all addresses, it would be open to the network of the test.
     server = await serve(path, {}, { args: [...args, '--host', '127.0.0.1'] })
     const made = /byref token ([^)]*)/.exec(lines[1] ?? '')?.[1] ?? ''
     const { stdout, stderr } = await byref(['token', ...made.split(' '), '--data', path])

@@ -30,7 +30,7 @@ afterAll(async () => {
 
 let databases = 0
 
-/** One of its own, where nobody else works, an earlier try neither. */
+/** A new schema that nobody else uses, not even an earlier attempt. */
 async function newDatabase(): Promise<string> {
   const name = `own_${databases++}`
   const client = new pg.Client(database)
@@ -42,13 +42,13 @@ async function newDatabase(): Promise<string> {
 
 const newFolder = (): string => mkdtempSync(join(folder.path, 'own-'))
 
-/** Kills what a test has started, where the test does not come to it. */
+/** Kills what a failed test has left running. */
 function killedInTheEnd<T extends { process: ChildProcess }>(one: T): T {
   onTestFinished(() => void one.process.kill('SIGKILL'))
   return one
 }
 
-/** What a process says by messages. */
+/** The messages of a process. */
 function messages(child: ChildProcess): string[] {
   const said: string[] = []
   child.on('message', (message) => said.push(String(message)))
@@ -131,7 +131,7 @@ describe('a worker that is frozen for longer than its lease', () => {
   it('stops when it is resumed, and its calls abort', async () => {
     const world: FleetWorldOptions = {
       ...{ connectionString: await newDatabase(), folder: newFolder(), s3: null },
-      // So long that the second, which lives, does not lose it to a busy machine.
+      // Long enough that the live worker does not lose it on a busy machine.
       ...{ callMs: 500, leaseMs: 3000 },
     }
     const { agent, log, effects, close } = openFleetWorld(world)

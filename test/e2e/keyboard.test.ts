@@ -3,15 +3,15 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasBrowser, openBrowser } from './browser.ts'
 import { type ServerProcess, serve, temporaryFolder } from './byref-process.ts'
 
-/** What has the focus, as a person with a keyboard and a person with a screen reader notice it. */
+/** The focused element, for a person with a keyboard and a person with a screen reader. */
 interface Focus {
   role: string
   name: string
-  /** Whether a line around it, or around the box that it is in, shows that it has the focus. */
+  /** Whether an outline around it, or around its box, shows the focus. */
   isVisible: boolean
 }
 
-// Runs in the page. Dialogs and cards that only take the focus from what vanished need no line.
+// Runs in the page. Dialogs and cards that only receive the focus of a removed element need no outline.
 const FOCUS = `(() => {
   const element = document.activeElement
   if (!element || element === document.body) return { role: 'body', name: '', isVisible: false }
@@ -59,7 +59,7 @@ describe.skipIf(!hasBrowser)('the first minutes by keyboard alone', () => {
 
   const focus = (): Promise<Focus> => page.evaluate<Focus>(FOCUS)
 
-  /** Waits until something with this name has the focus, and can be seen to have it. */
+  /** Waits until an element with this name has a visible focus. */
   async function focusIsOn(name: RegExp): Promise<void> {
     await expect
       .poll(async () => (await focus()).name, { message: `focus on ${name}` })
@@ -67,7 +67,7 @@ describe.skipIf(!hasBrowser)('the first minutes by keyboard alone', () => {
     expect(await focus()).toMatchObject({ isVisible: true })
   }
 
-  /** Goes on with Tab, or back with Shift+Tab, until something with this name has the focus. */
+  /** Presses Tab, or Shift+Tab, until an element with this name has the focus. */
   async function tabTo(name: RegExp, key: 'Tab' | 'Shift+Tab' = 'Tab'): Promise<void> {
     const passed: string[] = []
     while (passed.length < 120) {
@@ -81,7 +81,7 @@ describe.skipIf(!hasBrowser)('the first minutes by keyboard alone', () => {
     throw new Error(`${key} does not come to ${name}, but to ${passed.join('; ')}`)
   }
 
-  /** Presses a key that takes something away, and waits until the focus is somewhere. */
+  /** Presses a key that removes an element, and waits until another one has the focus. */
   async function pressAndKeepFocus(key: string): Promise<void> {
     await page.keyboard.press(key)
     await expect.poll(async () => (await focus()).role).not.toBe('body')
@@ -141,7 +141,7 @@ describe.skipIf(!hasBrowser)('the first minutes by keyboard alone', () => {
     await thread()
       .getByText(/“Suppliers, for Ada” .* this demo sends nothing/)
       .waitFor()
-    // The card is folded away with its step, and the line of the step takes its place.
+    // The card is folded with its step, and the line of the step replaces it.
     await expect.poll(focus).toMatchObject({ isVisible: true })
     expect((await focus()).name).toMatch(/send_report|report/i)
   })
@@ -204,7 +204,7 @@ describe.skipIf(!hasBrowser)('the first minutes by keyboard alone', () => {
       await focusIsOn(/^Delete…$/)
       await press('Enter')
       await focusIsOn(/^Cancel$/)
-      // It can be pressed when the versions of the conversation are known.
+      // It is enabled when the versions of the conversation are loaded.
       const button = page.getByRole('button', { name: 'Delete', exact: true })
       await expect.poll(() => button.isEnabled()).toBe(true)
       await press('Tab')
@@ -215,7 +215,7 @@ describe.skipIf(!hasBrowser)('the first minutes by keyboard alone', () => {
     await remove(/^Actions for Spare one$/, 'Shift+Tab')
     await page.getByRole('link', { name: /Spare one/ }).waitFor({ state: 'detached' })
     await expect.poll(async () => (await focus()).name).toMatch(/Spare two|Invoices of Ada/)
-    // The open conversation: the page goes to a new one.
+    // The open conversation: the page opens a new one.
     await remove(/^Actions for Invoices of Ada$/, 'Tab')
     await page.getByRole('heading', { name: 'New conversation' }).waitFor()
     await focusIsOn(/^Message$/)

@@ -4,7 +4,7 @@ import { createClient } from '../../src/client/create-client.ts'
 import type { LogRecord } from '../../src/core/events/events.ts'
 import { serve, temporaryFolder } from './byref-process.ts'
 
-/** How often the server is killed; the long run by hand is BYREF_KILLS=50. */
+/** Number of kills of the server. Use more by hand: BYREF_KILLS=50. */
 const KILLS = Number(process.env.BYREF_KILLS ?? 3)
 
 const folder = temporaryFolder()
@@ -38,7 +38,7 @@ describe('a server that is killed', () => {
         }
       }
       const talking = [talk(), talk(), talk()].map((work) => work.catch(() => {}))
-      // A different moment each time, and each time in the middle of runs.
+      // A different moment each time, always in the middle of runs.
       await begun.promise
       setTimeout(() => server.process.kill('SIGKILL'), 20 + ((round * 37) % 200))
       await Promise.all(talking)
@@ -101,7 +101,7 @@ describe('a server that is killed', () => {
       size: 24_000_000,
       digest: createHash('sha256').update(bytes).digest('hex'),
     })
-    // Not from its start: the first piece came once.
+    // Not from the beginning: the first piece was sent once.
     expect(sent).toBeLessThan(6)
     await server.stop()
   })

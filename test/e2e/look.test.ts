@@ -8,14 +8,14 @@ import { THEMES, VIEWS, WIDTHS } from '../../scripts/look/views.ts'
 import { hasBrowser, openBrowser } from './browser.ts'
 import { type ServerProcess, serve, temporaryFolder } from './byref-process.ts'
 
-// Some views, each in one theme and at one width; `node scripts/look/look.ts` goes through all of them.
+// Some views, each in one theme and at one width. `node scripts/look/look.ts` checks all of them.
 
 describe.skipIf(!hasBrowser)('every screen and dialog', () => {
   const data = temporaryFolder()
   let browser: Browser
   let server: ServerProcess
   let ids: Ids
-  /** One for all of them: what is loaded once is there for the next. */
+  /** One browser context for all, so that they share the cache. */
   let page: Page
 
   beforeAll(async () => {

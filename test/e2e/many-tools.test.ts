@@ -14,7 +14,7 @@ afterAll(folder.remove)
 const CHILD = fileURLToPath(new URL('fixtures/many-tools-child.ts', import.meta.url))
 const execArgv = ['--disable-warning=ExperimentalWarning', '--conditions=byref-source']
 
-/** Runs an agent in a process of its own up to a point, and kills it there. Returns the last prompt of its model. */
+/** Runs an agent in its own process up to a point, and kills it there. Returns the last prompt of its model. */
 async function killedAt(stop: Stop, path: string): Promise<string> {
   const child = fork(CHILD, [path, stop], { execArgv })
   const ended = once(child, 'exit')
@@ -41,7 +41,7 @@ describe('a process that searches tools, and is killed', () => {
     expect((await run.result).text).toBe('Done.')
     const calls = readFileSync(join(path, 'calls.txt'), 'utf8')
     expect(calls).toBe('stripe_get_refund {"refund_id":"r7"}\n'.repeat(executions))
-    // The prompt of the other process, to its last byte.
+    // Equal to the prompt of the other process, byte for byte.
     const [first] = model.requests.map((request) => JSON.stringify(request.prompt))
     if (stop === 'found') expect(first).toBe(prompt)
     else expect(first?.startsWith(prompt.slice(0, -1))).toBe(true)

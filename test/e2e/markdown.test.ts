@@ -11,12 +11,12 @@ const CHECKS = ['layout-problems.js', 'text-problems.js'].map((name) =>
   read(`../../scripts/look/${name}`),
 )
 
-/** Answers like those of models, each under a comment with its name. */
+/** Typical answers of models, each under a comment with its name. */
 const ANSWERS = read('fixtures/answers.md')
   .split(/^<!-- answer: .* -->\n/m)
   .slice(1)
 
-/** The extensions of GitHub, which the CommonMark specification does not have. */
+/** GitHub's extensions, which are not in the CommonMark specification. */
 const GFM = [
   '| foo | bar |\n| --- | --- |\n| baz | bim |',
   '| abc | defghi |\n:-: | -----------:\nbar | baz',
@@ -44,7 +44,7 @@ describe.skipIf(!hasBrowser)('Markdown', () => {
     await server?.close()
   })
 
-  /** Opens a conversation of these texts, in which everything is drawn. */
+  /** Opens a conversation with these texts, and draws everything. */
   async function open(id: string, texts: readonly string[], width: number): Promise<Page> {
     const timestamp = '2026-01-01T12:00:00.000Z'
     const sender = { participant_id: 'bot', participant_role: 'assistant', name: 'Bot' }
@@ -77,12 +77,12 @@ describe.skipIf(!hasBrowser)('Markdown', () => {
       }
     })
     await page.goto(`${server.url}/c/${id}`)
-    // Before Markdown is loaded, its text is in a paragraph of the same class.
+    // Before the Markdown renderer is loaded, the text is in a paragraph of the same class.
     await page.locator('div.prose-byref').first().waitFor()
     return page
   }
 
-  /** Waits for the fonts, and gives what is wrong. */
+  /** Waits for the fonts, and returns the problems. */
   async function problems(page: Page): Promise<string[]> {
     await page.evaluate('document.fonts.ready')
     const found = await Promise.all(CHECKS.map((check) => page.evaluate<string[]>(check)))

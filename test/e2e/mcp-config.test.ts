@@ -59,7 +59,7 @@ async function connect(config: string, ...args: string[]) {
   return { client, pid: Number(transport.pid), log: () => log }
 }
 
-/** Returns the processes that another one has started, by a word of their command line. */
+/** Returns the child processes of a process whose command line contains a word. */
 function childOf(pid: number, word: string): number {
   const found = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -95,7 +95,7 @@ describe('byref mcp proxy --config', () => {
     const copy = join(folder.path, 'copy.txt')
     await client.callTool({ name: 'other_write_file', arguments: { path: copy, content: ref } })
     expect(readFileSync(copy, 'utf8')).toBe(text)
-    // The path is that of a file with the content of the asset.
+    // The path leads to a file with the content of the asset.
     const info = await client.callTool({ name: 'other_get_file_info', arguments: { path: ref } })
     expect(JSON.stringify(info)).toContain('size: 1000000')
     const echo = await client.callTool({

@@ -16,7 +16,7 @@ import { temporaryFolder } from './byref-process.ts'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const folder = temporaryFolder()
 const clients: Client[] = []
-// Also of a test that failed, whose next try must not find what they have left.
+// Also after a failed test, so that the next attempt does not find its leftovers.
 afterEach(async () => {
   await Promise.all(clients.splice(0).map((client) => client.close()))
 })
@@ -61,7 +61,7 @@ describe('docs/integrations/mcp.md', () => {
       /In Claude Desktop or Cursor[\s\S]*?```json\n([\s\S]*?)```/.exec(docs) ?? []
     const { command, args } = JSON.parse(json).mcpServers.files
     expect([command, ...args.slice(0, 2)]).toEqual(['npx', '-y', 'byref'])
-    // This clone instead of the package; the server is the one that npx finds here.
+    // Uses this clone instead of the package. npx finds the server here.
     const line = args.slice(2).map((arg: string) => (arg.startsWith('/Users') ? folder.path : arg))
     const client = await connect([...BYREF, ...line])
     const rows = Array.from({ length: 70_000 }, (_, id) => ({ id, text: 'x'.repeat(50) }))
@@ -123,7 +123,7 @@ describe('byref mcp proxy', () => {
       })) {
         await both((client) => client.callTool({ name, arguments: args }))
       }
-      // The proxy before many servers names the tools that are most like it.
+      // With many servers, the proxy suggests the most similar tools.
       if (!isJoined)
         await both((client) => client.callTool({ name: 'unknown', arguments: {} }).catch(String))
       await both((client) => client.getPrompt({ name: 'args-prompt', arguments: { city: 'Oslo' } }))
@@ -198,7 +198,7 @@ describe('byref mcp proxy', () => {
     })
     expect([client.getNegotiatedProtocolVersion(), key]).toEqual(['2026-07-28', 'secret'])
     const ref = refIn(await client.callTool({ name: 'words', arguments: {} }))
-    // The server reads its own assets by the tools of these names.
+    // The server reads its own assets with the tools of these names.
     const read = { name: 'byref_fetch_asset', arguments: { ref } }
     expect(textOf(await client.callTool(read))).toContain('word word')
     await client.close()

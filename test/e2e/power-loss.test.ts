@@ -12,12 +12,13 @@ const CALLS = [
   'rename,renameat,renameat2,link,linkat',
 ].join(',')
 
-/** What was written and would be lost if the power failed at this moment: files, and folders for names in them. */
+/** What would be lost if the power failed now: written files, and folders with new names. */
 function lostAtEach(acknowledgement: string, trace: string, folder: string): string[][] {
   const unsynced = new Set<string>()
   const lost: string[][] = []
   for (const line of trace.split('\n')) {
-    // `12 pwrite64(21</folder/file>, "…", 12, 0) = 12`; what another thread interrupts ends in a line of its own.
+    // `12 pwrite64(21</folder/file>, "…", 12, 0) = 12`. A call that another thread interrupts ends in a separate
+    // line.
     const [, call = '', rest = ''] =
       /^\d+ +(?:<\.\.\. )?(\w+)(?:\(| resumed>)(.*)$/.exec(line) ?? []
     if (call === 'write' && rest.includes(acknowledgement)) lost.push([...unsynced].sort())
@@ -32,7 +33,7 @@ function lostAtEach(acknowledgement: string, trace: string, folder: string): str
   return lost
 }
 
-/** SQLite recreates its shared memory, and deletes its rollback journal: neither must survive a power loss. */
+/** SQLite recreates its shared memory, and deletes its rollback journal. Neither must survive a power loss. */
 function isKept(path: string, folder: string): boolean {
   return path.startsWith(folder) && !/-(shm|journal)$/.test(path)
 }

@@ -14,7 +14,7 @@ const pay = defineTool({
   execute: () => 'paid',
 })
 
-/** Fails, spends, or calls `pay`, as it is told. */
+/** Fails, spends money, or calls `pay`, as requested. */
 function answer({ prompt }: LanguageModelV4CallOptions): ModelAnswer | Error {
   const asked = prompt.findLastIndex(({ role }) => role === 'user')
   const told = JSON.stringify(prompt[asked])
@@ -72,7 +72,7 @@ describe.skipIf(!hasBrowser)('the page of runs in a browser', () => {
     await page.getByLabel('Tool').fill('')
     await page.getByLabel('Cost at least ($)').fill('0.5')
     await shows(['Spend a lot'])
-    // The address has the filters, so that it can be shared.
+    // The filters are in the URL, so that it can be shared.
     await page.reload()
     await shows(['Spend a lot'])
 

@@ -7,22 +7,22 @@ import type { ModelAnswer } from '../../src/models/answer-stream.ts'
 import { createServer } from '../../src/server/index.ts'
 import { scriptedModel } from '../../src/testing/index.ts'
 
-/** A server in this process whose model does as it is told, behind a line that can be cut. */
+/** A server in this process with a scripted model, behind a connection that can be cut. */
 export interface ScriptedServer {
   url: string
   agent: Agent
-  /** Lets the call of `work` end that waits, or the next one. */
+  /** Ends the waiting call of `work`, or else the next one. */
   release(): void
-  /** Cuts every connection, and takes no new one until it is mended. */
+  /** Cuts every connection, and rejects new ones until it is restored. */
   cut(): void
   mend(): void
   close(): Promise<void>
 }
 
 /**
- * Starts it. Tokens are `owner`, `member` and `reader`, of one namespace. Told "work", the model calls a tool that waits for
- * `release`; told "pay", one that waits for a person; told anything else, it says it again. The agent `wary` has trust on:
- * it reads a mail that is private to the owner, and wants to send what stands in it.
+ * Starts the server. Tokens are `owner`, `member` and `reader`, of one namespace. For "work", the model calls a tool
+ * that waits for `release`; for "pay", one that waits for a person; for anything else, it repeats the message. The
+ * agent `wary` has trust on: it reads a mail that is private to the owner, and tries to send its content.
  */
 export async function scriptedServer(): Promise<ScriptedServer> {
   const gate = createGate()
@@ -97,7 +97,7 @@ const sendMail = defineTool({
   execute: () => 'sent',
 })
 
-/** Reads, then sends what it has read, then says so. */
+/** Reads, sends what it has read, and reports that. */
 function mailed({ prompt }: LanguageModelV4CallOptions): ModelAnswer | string {
   const asked = prompt.findLastIndex(({ role }) => role === 'user')
   const done = prompt.slice(asked).filter(({ role }) => role === 'tool').length
@@ -136,7 +136,7 @@ function createGate() {
   }
 }
 
-/** Passes bytes on to a port of this machine, until it is cut. */
+/** Forwards bytes to a port of this machine, until it is cut. */
 async function createLine(port: number) {
   const sockets = new Set<Socket>()
   let isCut = false

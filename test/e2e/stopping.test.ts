@@ -15,7 +15,7 @@ describe.skipIf(process.platform === 'win32')('npm start during a run', () => {
   ])(
     'SIGTERM to %s leaves nothing running, and a new process finishes the run',
     async (_name, stop) => {
-      // Of its own, so that another try does not find what this one left.
+      // A new folder, so that another attempt does not find the leftovers of this one.
       const path = mkdtempSync(join(folder.path, 'npm-start-'))
       const provider = await providerServer([{ events: [], hang: true }])
       const env = { OPENAI_BASE_URL: `${provider.url}/v1`, BYREF_MODEL: 'slow' }
@@ -38,12 +38,12 @@ describe.skipIf(process.platform === 'win32')('npm start during a run', () => {
         await expect.poll(() => server.output.stdout).toMatch(/1 conversation\(s\) .*next start/)
         await expect(fetch(`${server.url}/healthz`)).rejects.toThrow()
       } finally {
-        // Only where the test failed is there anything left.
+        // Only a failed test leaves something.
         if (groupOf(pid).length > 0) process.kill(-pid, 'SIGKILL')
         await provider.close()
       }
 
-      // Nobody has to wait until the lease runs out, which takes ten seconds.
+      // Releases the lease, which would last ten seconds.
       const { agent, close } = await openAgent({ data: path })
       const { conversations } = await agent.log.list({ due: true })
       await close()

@@ -32,7 +32,7 @@ describe.skipIf(!hasBrowser)('the story in a browser', () => {
     data.remove()
   })
 
-  /** A page that fails its test when anything in it fails. */
+  /** A page that fails its test if any error occurs in it. */
   async function open(path = '/'): Promise<Page> {
     const context = await browser.newContext({ viewport: { width: 1440, height: 900 } })
     const page = await context.newPage()
@@ -104,7 +104,7 @@ describe.skipIf(!hasBrowser)('the story in a browser', () => {
     for (const tab of ['Files', 'Saved values', 'Run', 'Prompt']) {
       await page.getByRole('tab', { name: tab }).click()
       const axe = new AxeBuilder({ page })
-      // The rest of the page stays as it was with the first.
+      // The rest of the page is unchanged since the first run.
       if (tab !== 'Files') axe.include('aside')
       const { violations } = await axe.analyze()
       expect(violations.map(({ id, nodes }) => [id, nodes[0]?.html])).toEqual([])
@@ -146,7 +146,7 @@ describe.skipIf(!hasBrowser)('the story in a browser', () => {
           document.activeElement?.textContent ??
           '',
       )
-    /** Goes on with Tab until something has the focus that is called so, and can be seen to have it. */
+    /** Presses Tab until an element with this name has a visible focus. */
     const tabTo = async (name: RegExp, key = 'Tab'): Promise<void> => {
       for (let presses = 0; presses < 80; presses++) {
         await page.keyboard.press(key)
@@ -164,7 +164,7 @@ describe.skipIf(!hasBrowser)('the story in a browser', () => {
     await tabTo(/^Attach$/)
     await page.keyboard.press('Enter')
     await page.getByText('1,461 rows × 6 columns').first().waitFor()
-    // Whoever has chosen a file writes next.
+    // After choosing a file, a person writes.
     await expect.poll(focused).toBe('Message')
     await page.keyboard.type('chart the monthly precipitation')
     await page.keyboard.press('Enter')
@@ -222,7 +222,7 @@ describe.skipIf(!hasBrowser)('the story in a browser', () => {
   })
 })
 
-// The browser's, in functions that run there.
+// For functions that run in the browser.
 declare const DataTransfer: new () => { items: { add(file: File): void } }
 declare const document: {
   activeElement: { textContent: string | null; getAttribute(name: string): string | null } | null
@@ -230,7 +230,7 @@ declare const document: {
 }
 declare function getComputedStyle(element: unknown): { outlineStyle: string }
 
-/** Drops a file on the page as a person does. */
+/** Drops a file on the page like a person. */
 async function drop(page: Page, name: string, text: string): Promise<void> {
   const transfer = await page.evaluateHandle(
     ([file, content]) => {

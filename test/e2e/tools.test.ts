@@ -8,7 +8,7 @@ import { hasBrowser, openBrowser } from './browser.ts'
 
 const NOUNS = Array.from({ length: 50 }, (_, i) => `record${i}`)
 
-/** 1,000 tools of five services. Deleting asks a person. */
+/** 1,000 tools of five services. Deleting needs an approval. */
 const tools = ['github', 'billing', 'crm', 'mail', 'wiki'].flatMap((service) =>
   NOUNS.flatMap((noun) =>
     ['list', 'create', 'update', 'delete'].map(

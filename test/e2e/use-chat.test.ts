@@ -9,7 +9,7 @@ import { createChatHandler, uiMessages } from '../../src/integrations/ai-sdk/ind
 import { hasBrowser, openBrowser } from './browser.ts'
 import { type ScriptedServer, scriptedServer } from './scripted-server.ts'
 
-/** An app that serves its page, its files and an agent. */
+/** An app with a page, files and an agent. */
 async function openApp({ agent }: ScriptedServer) {
   const { outputFiles } = await build({
     entryPoints: [new URL('use-chat-page.jsx', import.meta.url).pathname],

@@ -10,7 +10,7 @@ import { createServer } from '../../src/server/index.ts'
 import { scriptedModel } from '../../src/testing/index.ts'
 import { hasBrowser, openBrowser } from './browser.ts'
 
-/** Which edit the model makes when a person names it. */
+/** The edit that the model makes when a message names it. */
 interface PlannedEdit {
   ref: string
   edits: Edit[]
@@ -66,7 +66,7 @@ describe.skipIf(!hasBrowser)('versions in the workbench', () => {
     return (table ?? asset).ref
   }
 
-  /** Says something and waits until the agent has answered. Returns the conversation. */
+  /** Sends a message and waits for the answer. Returns the conversation. */
   async function say(content: string, conversation?: string): Promise<string> {
     const id = conversation ?? (await client.createConversation()).id
     const { messages: before = 0 } = (await client.conversationSummary(id)) ?? {}
@@ -111,7 +111,7 @@ describe.skipIf(!hasBrowser)('versions in the workbench', () => {
   const dialog = (page: Page): Locator => page.getByRole('dialog', { name: /^Versions of/ })
   const list = (page: Page): Locator => page.getByRole('list', { name: 'Versions' })
 
-  /** Returns the value of a saved value. */
+  /** Returns the content of a saved value. */
   async function savedValue(conversation: string, kind: string): Promise<unknown> {
     const entries = await client.data(conversation)
     return entries.find((entry) => entry.kind === kind)?.data
@@ -145,7 +145,7 @@ describe.skipIf(!hasBrowser)('versions in the workbench', () => {
     expect(await dialog(page).getByText('Day 100:').count()).toBe(0)
     expect(await violations(page)).toEqual([])
 
-    // The keyboard alone unfolds, chooses another version, and closes.
+    // By keyboard only: unfolds, selects another version, and closes.
     const unfold = dialog(page)
       .getByRole('button', { name: /unchanged lines/ })
       .first()

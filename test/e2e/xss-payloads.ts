@@ -1,4 +1,6 @@
-/** Texts that run a script where a page takes them for more than text; each calls `alert`, or loads from `evil.invalid`. */
+/**
+ * Texts that run a script if a page treats them as more than text. Each calls `alert`, or loads from `evil.invalid`.
+ */
 export const PAYLOADS: readonly string[] = [
   // Elements that run at once
   '<script>alert(1)</script>',
@@ -120,14 +122,14 @@ export const PAYLOADS: readonly string[] = [
   '| a |\n|---|\n| <img src=x onerror=alert(1)> |',
   '- <details open ontoggle=alert(1)>',
   '# <svg onload=alert(1)>',
-  // Our own forms
+  // byref's own forms
   '<|asset://"><img src=x onerror=alert(1)>|>',
   '<|javascript:alert(1)|>',
   '![x](<|asset://x" onerror="alert(1)|>)',
   '†state.<img src=x onerror=alert(1)>',
   'asset://x"><svg onload=alert(1)>',
   'asset://../../evil?x=<script>alert(1)</script>',
-  // Of frameworks and of names
+  // Forms of frameworks
   '{{constructor.constructor("alert(1)")()}}',
   // biome-ignore lint/suspicious/noTemplateCurlyInString: it is to be no template
   '${alert(1)}',

@@ -7,10 +7,10 @@ import { PAYLOADS } from './xss-payloads.ts'
 const OWNER = { authorization: 'Bearer owner' }
 const AT = '2026-01-01T12:00:00.000Z'
 
-/** Payloads of one conversation. */
+/** Number of payloads in one conversation. */
 const BATCH = 22
 
-/** Has all messages drawn, up to the first. */
+/** Makes the page draw all messages, up to the first one. */
 const ALL_MESSAGES = `(async () => {
   const last = performance.now() + 120_000
   while (!document.getElementById('m-n0')) {
@@ -22,14 +22,14 @@ const ALL_MESSAGES = `(async () => {
 })()`
 
 /**
- * What Chromium 150 reports of `<iframe src="javascript:…">` in a frame that may not run scripts, as if it had gone there. Nothing was
- * navigated: the frame stays at the empty document that every frame begins with. Chromium 153 reports nothing.
+ * Chromium 150 reports `<iframe src="javascript:…">` in a frame that may not run scripts as a navigation. Nothing was
+ * navigated: the frame keeps the initial empty document. Chromium 153 reports nothing.
  */
 const NO_ADDRESS = ':'
 
 type Json = Record<string, unknown>
 
-/** Messages that have a payload in every place where text can stand. */
+/** Messages with a payload in every place for text. */
 function messagesOf(payload: string): Json[] {
   const sender = { participant_id: payload, participant_role: 'assistant', name: payload }
   const chat = { sender, message_type: 'chat', content_type: 'text/markdown' }
@@ -65,7 +65,7 @@ function messagesOf(payload: string): Json[] {
   ]
 }
 
-/** The same for kinds of messages whose text goes through what the others go through too. */
+/** The same for message types whose text takes the same paths. */
 function moreMessagesOf(payload: string): Json[] {
   const sender = { participant_id: payload, participant_role: payload }
   const chat = { sender, message_type: 'chat', content: payload }
@@ -80,7 +80,7 @@ function moreMessagesOf(payload: string): Json[] {
 describe.skipIf(!hasBrowser)('texts with scripts', () => {
   let browser: Browser
   let server: ScriptedServer
-  /** What ran, or asked a stranger. */
+  /** What ran, or sent a request to another site. */
   const ran: string[] = []
 
   beforeAll(async () => {
@@ -98,7 +98,7 @@ describe.skipIf(!hasBrowser)('texts with scripts', () => {
   async function watched(): Promise<Page> {
     const context = await browser.newContext({ viewport: { width: 1440, height: 900 } })
     await context.addCookies([{ name: 'byref', value: 'owner', url: server.url }])
-    // Every frame has it, also those of other origins: whatever runs says so.
+    // Installed in every frame, also those of other origins, so every script that runs is reported.
     await context.exposeFunction('tellRan', (what: string) => void ran.push(what))
     await context.addInitScript('globalThis.alert = () => tellRan("alert in " + location.href)')
     const asked = (request: Request) => {
@@ -115,7 +115,7 @@ describe.skipIf(!hasBrowser)('texts with scripts', () => {
       ran.push(`dialog: ${dialog.message()}`)
       void dialog.dismiss()
     })
-    // A frame that was not allowed to go anywhere has the address of an error, or none.
+    // A frame that was blocked has the URL of an error, or none.
     page.on('framenavigated', (frame) => {
       const url = frame.url()
       if (
@@ -151,11 +151,11 @@ describe.skipIf(!hasBrowser)('texts with scripts', () => {
     expect([answer.status, answer.ok ? '' : await answer.text()]).toEqual([201, ''])
   }
 
-  /** Opens all that is folded, so that nothing is left undrawn. */
+  /** Unfolds everything, so that everything is drawn. */
   async function unfold(page: Page): Promise<void> {
     await page.evaluate(`for (const one of document.querySelectorAll('main [aria-expanded=false]:not([aria-haspopup])')) one.click()
       for (const one of document.querySelectorAll('details')) one.open = true`)
-    // Whatever would run by itself has had its turns.
+    // Every script that runs by itself has had enough time.
     await page.evaluate('new Promise((go) => setTimeout(go, 150))')
     for (const frame of page.frames().filter((one) => one.url() === NO_ADDRESS)) {
       const shown = await frame.evaluate('location.href + document.documentElement.outerHTML')
@@ -216,7 +216,7 @@ describe.skipIf(!hasBrowser)('texts with scripts', () => {
         await page.goto(`${server.url}/assets/${id}`)
         await page.getByText('Reference', { exact: true }).waitFor()
         await unfold(page)
-        // Its own address, as somebody may open it.
+        // Its own URL, which a person may open.
         await page.goto(`${server.url}/api/assets/${id}/content`).catch(() => null)
         expect([name, ...ran]).toEqual([name])
       }

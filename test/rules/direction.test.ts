@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 
-// The workbench also works on pages from right to left. So its classes and styles name the start and the end of a line,
-// not left and right. This looks into all string literals of the components, into style objects, and into CSS.
+// The workbench also works on right-to-left pages. So its classes and styles use the start and the end of a line, not
+// left and right. This checks all string literals of the components, style objects, and CSS.
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -13,7 +13,7 @@ const FILES = globSync('{packages/react/src,web}/**/*.{ts,tsx,css,html}', {
   exclude: ['**/*.test.*', '**/node_modules/**', '**/dist/**'],
 })
 
-/** Tailwind classes of one side, with what to write instead. Variants such as `sm:` and a minus may come before. */
+/** Physical Tailwind classes, with their logical replacements. Variants such as `sm:` and a minus can precede them. */
 const CLASSES: readonly [RegExp, string][] = [
   [/^-?m[lr]-/, 'ms-, me-'],
   [/^-?p[lr]-/, 'ps-, pe-'],
@@ -27,7 +27,7 @@ const CLASSES: readonly [RegExp, string][] = [
   [/^bg-(?:linear|gradient)-to-(?:[lr]|[tb][lr])$/, 'a gradient from top to bottom'],
 ]
 
-/** Properties of one side, in CSS and in style objects. */
+/** Physical properties, in CSS and in style objects. */
 const PROPERTIES =
   /^\s*(?:(?:margin|padding|border)-?(?:left|right)[\w-]*|left|right|border-?(?:top|bottom)-?(?:left|right)-?radius)\s*:|^\s*(?:text-align|textAlign|float|clear)\s*:\s*['"]?(?:left|right)\b/i
 

@@ -15,18 +15,18 @@ const withoutCode = (text: string) => text.replace(/^```[\s\S]*?^```/gm, '')
 const headings = (text: string) =>
   [...withoutCode(text).matchAll(/^#+ (.*)/gm)].map(([, heading = '']) => heading)
 
-/** The id of a heading, by GitHub's rule, which the site has too. */
+/** Returns the id of a heading by GitHub's rule, which the site also uses. */
 function idOf(heading: string): string {
   const words = heading.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').toLowerCase()
   return words.replace(/[^\p{L}\p{N}_ -]/gu, '').replaceAll(' ', '-')
 }
 
-/** The text of a page under a heading, up to the next one. */
+/** Returns the text of a page under a heading, up to the next one. */
 function under(page: string, heading: string): string {
   return (read(page).split(new RegExp(`^#+ ${heading}$`, 'm'))[1] ?? '').split(/^#+ /m)[0] ?? ''
 }
 
-/** The first cells of the rows of its tables, each a name in code, without `?`s that mark optional fields. */
+/** Returns the first cells of its table rows, which are names in code, without the `?` of optional fields. */
 function names(text: string): string[] {
   const rows = [...text.matchAll(/^\| (`.*?) \|/gm)].map(([, cell = '']) => cell)
   return rows.flatMap((cell) => [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name))
@@ -136,7 +136,7 @@ describe('docs/reference', () => {
   })
 })
 
-/** The fields of a page's table, each with its `?`. */
+/** Returns the fields in a page's table, each with its `?`. */
 function fieldsOf(text: string): string[] {
   return [...text.matchAll(/^\| `(\w+\??)` \|/gm)].map(([, field = '']) => field).sort()
 }

@@ -9,8 +9,8 @@ type Node = any
 const FILES = ['src/core/events/events.ts', 'src/core/messages/message.ts']
 
 /**
- * The fields of each event and of each interface beside them, as their types declare them: `runId`, `agent?`. The
- * name is the event's type or the interface's name.
+ * Returns the fields of each event, and of each interface beside them, from their types: `runId`, `agent?`. The key
+ * is the type of the event or the name of the interface.
  */
 export function eventFields(root: string): ReadonlyMap<string, string[]> {
   const found = new Map<string, string[]>()
@@ -31,7 +31,7 @@ export function eventFields(root: string): ReadonlyMap<string, string[]> {
   return found
 }
 
-/** The words that a choice of events may be, such as the reasons of a run's end. */
+/** Returns the possible values of choices in events, such as the reasons of a run's end. */
 export function wordsOf(root: string, ...types: string[]): string[] {
   const declarations = declarationsIn(root, FILES[0] as string)
   return types.flatMap((name) =>

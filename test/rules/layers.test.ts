@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** What each folder of src, `demo` and `eval` may import beside itself and `core`; AGENTS.md says it in words. */
+/** What each folder of src, `demo` and `eval` may import in addition to itself and `core`. AGENTS.md explains it. */
 const ALLOWED: Record<string, readonly string[]> = {
   core: [],
   sqlite: [],
@@ -49,11 +49,11 @@ const ALLOWED: Record<string, readonly string[]> = {
 /** Folders that run in a browser: no Node, no packages. */
 const NEUTRAL = ['core', 'client']
 
-/** Files that every folder may import, and those that only folders with Node or with packages may. */
+/** Files that every folder may import, and files that only folders with Node or with packages may import. */
 const SHARED = /^src\/(core\/.*|version\.ts)$/
 const LOADING = /^src\/(node-builtin|optional-peer|package-file)\.ts$/
 
-/** The optional peers that the entry of their name imports statically: nothing in it works without them. */
+/** Optional peers that the entry with their name imports statically, because nothing in it works without them. */
 const STATIC_PEERS = ['@ag-ui/core', '@langchain/core', '@opentelemetry/api', 'ai', 'langchain']
 
 interface Import {
@@ -76,7 +76,7 @@ function importsOf(pattern: string): Import[] {
     })
 }
 
-/** Folders beside `src`. */
+/** Folders next to `src`. */
 const BESIDE = ['demo', 'eval']
 
 const folderOf = (file: string): string => {
@@ -86,7 +86,7 @@ const folderOf = (file: string): string => {
 
 const source = importsOf(`{src,${BESIDE.join(',')}}/**/*.ts`)
 
-/** `@scope/name` of `@scope/name/path`. */
+/** Returns `@scope/name` for `@scope/name/path`. */
 const packageOf = (specifier: string): string =>
   specifier
     .split('/')
@@ -209,7 +209,7 @@ describe('the package', () => {
       ...Object.keys(manifest.optionalDependencies),
       ...Object.keys(manifest.peerDependencies),
     ]
-    // The fonts are files that are resolved, not imported; types are named by those of other packages.
+    // The fonts are files that are resolved, not imported. Types are imported through other packages.
     expect(
       declared.filter((name) => name !== 'dejavu-fonts-ttf' && !name.startsWith('@types/')).sort(),
     ).toEqual([...needed].sort())

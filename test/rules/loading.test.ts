@@ -6,11 +6,11 @@ import { describe, expect, it } from 'vitest'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** Few programs need each of them, and each costs 1 to 50 ms or 1 to 10 MB. */
+/** Few programs need each of them. Each costs 1 to 50 ms or 1 to 10 MB. */
 const HEAVY =
   /^(ai|ajv|yaml|mime|file-type|@file-type\/xml|csv-parse|hyparquet|hyparquet-writer|@streamparser\/json|@duckdb\/node-api|apache-arrow|read-excel-file|@ai-sdk\/.*|@aws-sdk\/.*|@opentelemetry\/.*|@modelcontextprotocol\/.*|@pydantic\/genai-prices|sharp|mammoth|unpdf|pg|zod|hono|node:util|node:sqlite|node:worker_threads|node:zlib|node:http|node:vm)(\/|$)/
 
-/** What the modules that an entry imports statically import from outside, with who does. */
+/** Returns the external modules that an entry imports statically, with the importing files. */
 async function loadedBy(entry: string): Promise<string[]> {
   const { metafile } = await build({
     absWorkingDir: root,

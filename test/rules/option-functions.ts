@@ -15,7 +15,7 @@ import {
 export interface OptionFunction {
   /** `createAgent`, or `Agent.fork` with the name of the type. */
   name: string
-  /** Which parameter the options are, from 0. */
+  /** The index of the options parameter, from 0. */
   at: number
   /** The name of their type. */
   type: string
@@ -24,10 +24,10 @@ export interface OptionFunction {
 }
 
 /**
- * Every public function with a parameter that is an object, in the types of the entries in package.json: exported
- * functions, and the methods of all that these return.
+ * Returns every public function with a parameter that is an object, from the types of the entries in package.json:
+ * exported functions, and the methods of everything that these return.
  *
- * @param isNested Whether options of this type are options too, and not a value such as a log.
+ * @param isNested Whether properties of this type are options too, instead of values such as a log.
  */
 export function optionFunctions(
   root: string,
@@ -74,7 +74,7 @@ function functionsOf(
     }
   }
 
-  /** What a function gives, or a property holds: its methods are public, too. */
+  /** Returns the result of a function, or the value of a property. Its methods are public, too. */
   function visitObject(type: Type): void {
     for (const one of membersOf(type)) {
       const name = nameOf(one)
@@ -104,7 +104,7 @@ function functionsOf(
   }
 
   function nestedIn(type: Type, path: readonly string[]): string[][] {
-    // Trees of labels have no end.
+    // Trees of labels are infinite.
     if (path.length > 6) return []
     if (checker.isArrayLikeType(type) && type.isTypeReference()) {
       const items = checker.getTypeArguments(type).flatMap(membersOf)
@@ -141,7 +141,7 @@ function functionsOf(
       const type = checker.getTypeOfSymbol(target)
       const owner = owners.get(exported.name) ?? target
       owners.set(exported.name, owner)
-      // Integrations give their main function the same name.
+      // The main functions of integrations have the same name.
       const name = owner === target ? exported.name : `${exported.name} of ${path}`
       if (target.flags & SymbolFlags.Value && type) visitFunction(name, type)
     }
@@ -153,7 +153,7 @@ function isAnonymous(type: Type): boolean {
   return type.getSymbol()?.name === '__type' || type.getSymbol()?.name === '__object'
 }
 
-/** Whether values of the type are objects with properties: neither functions nor lists. */
+/** Whether values of the type are objects with properties, not functions or lists. */
 function isObject(checker: Checker, type: Type): boolean {
   if (!(type.flags & (TypeFlags.Object | TypeFlags.Intersection))) return false
   if (checker.isArrayLikeType(type)) return false

@@ -40,7 +40,7 @@ import {
 } from '../../src/testing/index.ts'
 import { type OptionFunction, optionFunctions } from './option-functions.ts'
 
-/** Functions whose parameters are no options, and why. */
+/** Functions whose parameters are not options, and why. */
 const NO_OPTIONS: Readonly<Record<string, RegExp>> = {
   'errors, which byref throws':
     /^(ApiError|ByrefError|LeaseHeldError|SchemaViolationError|TableError)\[/,
@@ -55,7 +55,7 @@ const NO_OPTIONS: Readonly<Record<string, RegExp>> = {
 const VALUES =
   /^(Agent|Asset|AssetCreated|AssetFailure|AssetRef|AssetRefParts|Assets|Channel|ConversationLog|ConversationState|Label|LabelTree|LanguageModelV\d|NodeStream|RememberedAsset|TextInput|ValueSource|VariableRef|.*PROMPT_COMPACTED.*)$/
 
-/** Types of options whose own properties are no options: objects, messages, and what the store keeps for others. */
+/** Types of options whose properties are not options: objects, messages, and values that the store keeps for others. */
 const OBJECTS =
   /^(Agent|AssetAttributes|Assets|AssetStore|BodyStore|ConversationLog|ConversationQueue|HostQueue|LanguageModelV\d|Plugin|RecordIndex|R2Bucket|S3Connector|ServerLogger|StorePart|Message|\w+Input|EventsPage|(Omit|Pick)?.*Standard.*|Label)$/
 
@@ -98,7 +98,7 @@ const r2 = {
 } as never
 const tool = { id: 'a', description: '', inputSchema: { type: 'object' }, execute: () => 1 }
 
-/** Calls each function with these options and no others than it needs. */
+/** Calls each function with these options, and the required ones. */
 const CALLS: Readonly<Record<string, (options: never) => unknown>> = {
   'Agent.add[2]': (options) => agent.add('c', 'x', options),
   'Agent.advance[1]': (options) => agent.advance('c', options),
@@ -284,7 +284,7 @@ const CALLS: Readonly<Record<string, (options: never) => unknown>> = {
   'unflatten[1]': (options) => byref.unflatten({}, options),
 }
 
-/** The name with a letter too little, one too many, another one, and two in the wrong order. */
+/** Returns misspellings of a name: a letter missing, added, replaced, or two swapped. */
 function misspelt(name: string): string[] {
   const middle = Math.floor(name.length / 2)
   const cut = name.slice(0, middle)
@@ -298,7 +298,7 @@ function misspelt(name: string): string[] {
   return kinds.filter((one) => one.length > 1 && one !== name)
 }
 
-/** Options with a value at a path, and nothing else. */
+/** Returns options with only a value at a path. */
 function optionsAt(path: readonly string[], value: unknown): unknown {
   const [first, ...rest] = path
   if (first === undefined) return value
@@ -316,7 +316,7 @@ async function messageOf(call: () => unknown): Promise<string> {
   }
 }
 
-/** Calls every implementation, which shall all say the same. */
+/** Calls every implementation. All of them must report the same. */
 async function all<One>(ones: readonly One[], call: (one: One) => unknown): Promise<never> {
   const messages = new Set(await Promise.all(ones.map((one) => messageOf(() => call(one)))))
   throw new byref.ByrefError('config_invalid', [...messages].join(' AND '))
@@ -377,7 +377,7 @@ describe('every public function that takes options', () => {
   })
 })
 
-/** What may be anything, or is checked where it is read, with an error of its own. */
+/** Options that may be anything, or that are checked where they are read, with a specific error. */
 const ANYTHING =
   /\.(arguments|attributes|content|context|debug|firstPage|messages|objects|output|parts|requestHandler|result|to|where\.\[\]\.(column|is))$/
 

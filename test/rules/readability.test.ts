@@ -3,10 +3,9 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 
-// Finds text that is likely to be hard to read: long sentences, long lines, words that the glossary replaces, and terms
-// that a page uses before it explains them. It cannot tell whether a short sentence is clear, whether an explanation
-// explains, or whether a comment is true. It splits sentences at full stops, colons and semicolons, and does not look
-// into code and link targets.
+// Finds text that is probably hard to read: long sentences, long lines, words that the glossary replaces, and terms
+// that a page uses before it explains them. It cannot judge whether a short sentence is clear, or whether a comment
+// is true. It splits sentences at full stops, colons and semicolons, and ignores code and link targets.
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -112,7 +111,7 @@ function avoided(prose: string): string[] {
   )
 }
 
-/** The terms that a page uses first without a link or bold print in the same paragraph. */
+/** Returns the terms that a page first uses without a link or bold print in the same paragraph. */
 function unexplained(markdown: string): string[] {
   const text = markdown
     .replace(/^---\n[\s\S]*?\n---\n/, '')

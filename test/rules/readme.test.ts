@@ -34,7 +34,7 @@ if (packed) {
 }
 const CONDITIONS = packed ? [] : ['byref-source']
 
-/** Runs files one after the other in a process, as it loads byref once for all; gives what each did. */
+/** Runs files one after the other in one process, which loads byref once for all of them. Returns their results. */
 async function execute(files: readonly string[]): Promise<Record<string, Ran>> {
   const conditions = CONDITIONS.map((name) => `--conditions=${name}`)
   const program = join(root, 'test/rules/fixtures/run-files.ts')
@@ -43,7 +43,7 @@ async function execute(files: readonly string[]): Promise<Record<string, Ran>> {
   return JSON.parse(stdout.slice(stdout.lastIndexOf('\n') + 1))
 }
 
-/** Writes a block of code into a file, and gives its path. */
+/** Writes a block of code into a file, and returns its path. */
 function written(name: string, code: string): string {
   const file = join(folder, name)
   writeFileSync(file, code)
@@ -112,7 +112,7 @@ describe('docs', () => {
   const ran: Record<string, Ran> = {}
   beforeAll(async () => {
     const files = runnable.map(([, file]) => file)
-    // A test prints when its process ends.
+    // A file with tests prints when its process ends.
     const alone = files.filter((file) => readFileSync(file, 'utf8').includes("from 'node:test'"))
     const others = files.filter((file) => !alone.includes(file))
     for (const one of [others, ...alone.map((file) => [file])]) {
@@ -131,13 +131,13 @@ describe('code blocks', () => {
     mkdirSync(own)
     let count = 0
     for (const file of ['README.md', ...globSync('docs/**/*.md', { cwd: root })]) {
-      // It uses @byref/react, which is not beside the packed package (scripts/check-react.mjs).
+      // It uses @byref/react, which is not installed with the packed package (scripts/check-react.mjs).
       if (packed && file.endsWith('guides/react.md')) continue
       const text = readFileSync(join(root, file), 'utf8')
       for (const [i, match] of [...text.matchAll(CODE)].entries()) {
         const [, type = '', code = ''] = match
         const name = `${file.replace(/\W+/g, '-')}-${i + 1}.${type}`
-        // Each is a module, with names of its own.
+        // Each is a module, with its own names.
         writeFileSync(join(own, name), `${code}\nexport {}\n`)
         count++
       }
@@ -148,7 +148,7 @@ describe('code blocks', () => {
     }
     const project = { extends: '../../../tsconfig.json', compilerOptions, include: ['.'] }
     writeFileSync(join(own, 'tsconfig.json'), JSON.stringify({ ...project, exclude: [] }))
-    // Only of the blocks: `npm test` checks the types of what they import.
+    // Checks only the blocks. `npm test` checks the types of what they import.
     const api = new API({ cwd: root })
     const config = join(own, 'tsconfig.json')
     const program = api.updateSnapshot({ openProjects: [config] }).getProject(config)?.program
@@ -187,11 +187,11 @@ describe('examples', () => {
   it.each(files)('%s runs', (file) => {
     const one = ran[join(root, file)]
     expect(one).toEqual({ output: expect.stringMatching(/./), error: null })
-    // Nor a value that the example did not find.
+    // Nor values that the example did not find.
     expect(one?.output).not.toMatch(/ (\?|undefined)$/m)
     const text = readFileSync(join(root, file), 'utf8')
     expect(text.split('\n').length).toBeLessThanOrEqual(61)
-    // People copy examples into projects that have the built package only.
+    // People copy examples into projects that have only the built package.
     expect(text).not.toContain('byref-source')
   })
 })

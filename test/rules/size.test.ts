@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 import { expect, it } from 'vitest'
 
-/** The functions that users meet of core. */
+/** The functions of core that users use most. */
 const ENTRY = `
   export { extractAssetId, formatAssetRef, isAssetRef, parseAssetRef } from './core/refs/asset-ref.ts'
   export { findEmbeddedRefs } from './core/refs/embedded-refs.ts'

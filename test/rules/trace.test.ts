@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** Folders with what a call is not about: pure code, storage and logs. Also the scripted model of the test. */
+/** Folders that are not part of a call's path: pure code, storage and logs. Also the scripted model of the test. */
 const AROUND = /^(core|assets|log|sqlite|postgres)\/|^models\/answer-stream\.ts$/
 
 describe('one tool call, from the answer of the model to its next prompt', () => {

@@ -5,7 +5,7 @@ import { GOALS, INJECTIONS } from '../../bench/trust/injections.ts'
 import { play } from '../../bench/trust/matrix.ts'
 import { TASKS } from '../../bench/trust/tasks.ts'
 
-/** All of them, in each mode, by `node bench/trust/trust.ts`; here each injection with tasks of each kind. */
+/** A sample: each injection, with tasks of each kind. `node bench/trust/trust.ts` runs all of them, in each mode. */
 const PAIRS = INJECTIONS.flatMap((injection, i) =>
   [0, 13].map((by, j) => ({
     task: TASKS[(i + by) % TASKS.length] as (typeof TASKS)[number],

@@ -40,7 +40,7 @@ async function agent() {
   return JSON.stringify(model.requests.at(-1).prompt).length
 }
 
-/** The boundary puts the value of a field in place of its reference. */
+/** The boundary replaces a reference by the value of its field. */
 async function boundary() {
   const assets = createAssets()
   const { ref } = await assets.save(new TextEncoder().encode('{"a":[1,2,3]}'), 'application/json')
@@ -68,14 +68,14 @@ async function aiSdk() {
   return JSON.stringify(model.requests.at(-1).prompt).length
 }
 
-/** The client reads an answer of the server. */
+/** The client reads a response of the server. */
 async function client() {
   const fetch = async () => Response.json({ conversations: [{ id: 'c1' }], next: null })
   const found = await createClient({ baseUrl: 'http://127.0.0.1', fetch }).conversations()
   assert.equal(found.conversations[0].id, 'c1')
 }
 
-/** Returns what works here of what needs a database, and why the rest does not. */
+/** Returns the functions that need a database and work here, and the errors of the others. */
 async function databases() {
   const { createSqliteLog } = await import('byref/sqlite')
   try {

@@ -1,4 +1,4 @@
-// The contract of body stores, on Miniflare's R2.
+// Runs the contract tests of body stores on Miniflare's R2.
 import test from 'node:test'
 import { r2Bodies } from 'byref/stores'
 import { testBodyStore } from 'byref/testing'

@@ -1,5 +1,5 @@
-// A service on Cloudflare Workers, as an app of the AI SDK has it: files in R2, an agent that passes them by reference, and a
-// handler for browsers.
+// A service on Cloudflare Workers, like an app with the AI SDK: files in R2, an agent that passes them by reference,
+// and a handler for browsers.
 import { generateText, stepCountIs, tool, wrapLanguageModel } from 'ai'
 import { createAssets } from 'byref'
 import { byReference, createAssetHandler } from 'byref/ai-sdk'
@@ -10,7 +10,7 @@ import { run } from './program.mjs'
 
 let assets
 
-/** The records are in the memory of the isolate here. A service keeps them in a database. */
+/** Here, the records are in the memory of the isolate. A service keeps them in a database. */
 function open(bucket) {
   assets ??= createAssets({
     store: createStore({ records: memoryRecords(), bodies: r2Bodies({ bucket }) }),

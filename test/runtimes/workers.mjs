@@ -1,4 +1,4 @@
-// The service of worker.mjs on Miniflare, which runs Cloudflare's workerd.
+// Runs the service of worker.mjs on Miniflare, which runs Cloudflare's workerd.
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -8,10 +8,13 @@ import { Miniflare } from 'miniflare'
 
 const SIZE = 20_000_000
 const TRANSFERS = 10
-/** Memory that 200 MB up and down may add, in bytes. Miniflare keeps its R2 in the same process. */
+/**
+ * Maximum additional memory for a transfer of 200 MB in both directions, in bytes. Miniflare keeps its R2 in the same
+ * process.
+ */
 const MEMORY = 500_000_000
 
-/** As Cloudflare's own tools bundle: modules of Node by their full name, and nothing else from outside. */
+/** Bundles like Cloudflare's own tools: Node modules by their full name, and no other external modules. */
 const nodeModules = {
   name: 'modules of Node',
   setup({ onResolve }) {
@@ -42,7 +45,7 @@ async function fetched(path, init) {
   return response
 }
 
-/** The most memory that the largest process of workerd has had, in bytes. 0 where there is no /proc. */
+/** Returns the maximum memory of the largest workerd process so far, in bytes. 0 without /proc. */
 function peak() {
   const peaks = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))

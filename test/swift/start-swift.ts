@@ -4,13 +4,13 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** A running S3-compatible server, and the keys that it accepts. */
+/** A running S3-compatible server, and its credentials. */
 export interface SwiftServer {
   endpoint: string
   region: string
   accessKeyId: string
   secretAccessKey: string
-  /** Where the server keeps its objects. */
+  /** The folder of the server's objects. */
   folder: string
   stop(): Promise<void>
 }
@@ -26,7 +26,7 @@ default = yes
 const PIPELINE =
   'catch_errors gatekeeper healthcheck cache listing_formats bulk s3api tempauth slo dlo versioned_writes symlink proxy-server'
 
-/** On a busy machine a server that waits for itself must not take itself for dead. */
+/** On a busy machine, a server that waits for itself must not treat itself as dead. */
 const PATIENCE = {
   conn_timeout: 20,
   node_timeout: 60,
@@ -35,10 +35,10 @@ const PATIENCE = {
 }
 
 /**
- * Starts OpenStack Swift with its S3 interface on loopback, on free ports and in a folder of its own. Needs root, to
- * install it (Debian's packages) and to run it; null, with a line that says why, where that is not to be had.
+ * Starts OpenStack Swift with its S3 interface on loopback, on free ports and in its own folder. Needs root to
+ * install it (Debian packages) and to run it. Returns null, and prints the reason, if that is not possible.
  *
- * @throws Error where it cannot be started and BYREF_REQUIRE_S3 is set
+ * @throws Error if it cannot be started and BYREF_REQUIRE_S3 is set
  */
 export async function startSwift(): Promise<SwiftServer | null> {
   const reason = install()
@@ -69,7 +69,7 @@ async function start(): Promise<SwiftServer> {
   const folder = mkdtempSync(join(tmpdir(), 'byref-swift-'))
   const [proxy, object, container, account, cache] = await freePorts(5)
   mkdirSync(join(folder, 'srv', 'd1'), { recursive: true })
-  // The servers read their hash seed from there and nowhere else; Debian's package brings one that will do.
+  // The servers read their hash seed only from there. Debian's package provides one.
   if (!existsSync(ETC)) writeFileSync(ETC, SEED)
   for (const [name, port] of Object.entries({ object, container, account })) {
     writeFileSync(join(folder, `${name}.conf`), storageConfig(folder, name, port as number))
@@ -103,7 +103,7 @@ async function start(): Promise<SwiftServer> {
   throw new Error('OpenStack Swift did not start within 30 seconds')
 }
 
-/** The proxy can be up before the other four are: only an object that was stored shows that all of them are. */
+/** The proxy can be ready before the other four. Only a stored object proves that all of them are. */
 async function takesObjects(endpoint: string): Promise<boolean> {
   const user = { 'x-auth-user': 'test:tester', 'x-auth-key': 'testing' }
   const login = await fetch(`${endpoint}/auth/v1.0`, { headers: user })
@@ -115,7 +115,7 @@ async function takesObjects(endpoint: string): Promise<boolean> {
   return true
 }
 
-/** Each server is the leader of a process group of its own, so that its workers end with it. */
+/** Each server leads its own process group, so that its workers end with it. */
 function stopGroup(pid: number): void {
   try {
     process.kill(-pid, 'SIGKILL')

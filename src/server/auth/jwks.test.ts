@@ -9,7 +9,7 @@ import type { JwksOptions } from './auth.ts'
 const ISSUER = 'https://login.example'
 const AUDIENCE = 'byref of the team'
 
-/** An identity provider: its keys on loopback, and tokens by them. */
+/** An identity provider: its keys on loopback, and tokens signed by them. */
 class Provider {
   status = 200
   asked = 0
@@ -103,7 +103,7 @@ describe('tokens of an identity provider', () => {
   it('must be signed with the key of the issuer, not with a secret or unsigned', async () => {
     const claims = { sub: 'anna', iss: ISSUER, aud: AUDIENCE, role: 'owner', exp: 9999999999 }
     const jwk = JSON.stringify(await exportJWK(provider.publicKey))
-    // What everybody can read must not do as a secret.
+    // A public key must not work as a secret.
     const bySecret = (key: string) =>
       new SignJWT(claims).setProtectedHeader({ alg: 'HS256', kid: 'one' }).sign(Buffer.from(key))
     const cases = [
@@ -146,7 +146,7 @@ describe('an identity provider that does not answer', () => {
     })
     expect(logged).toHaveLength(3)
 
-    // None of these is the provider's to answer for.
+    // None of these depends on the provider.
     const own = await ask(await token('reader'))
     expect(own.status).toBe(200)
     const foreign = await provider.sign({ iss: 'https://evil.example' })

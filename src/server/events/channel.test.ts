@@ -7,7 +7,7 @@ function frame(number: number, size = 10): Frame {
   return jsonFrame('x'.repeat(size), { number })
 }
 
-/** Reads as it comes. */
+/** Reads events as they arrive. */
 function collect(stream: ReadableStream<Uint8Array>): { text: string } {
   const got = { text: '' }
   void (async () => {
@@ -16,7 +16,7 @@ function collect(stream: ReadableStream<Uint8Array>): { text: string } {
   return got
 }
 
-/** All that a stream that is over still gives. */
+/** Returns all remaining events of a stream that is over. */
 async function finished(stream: ReadableStream<Uint8Array>): Promise<{ text: string }> {
   return { text: await new Response(stream).text() }
 }
@@ -64,7 +64,7 @@ describe('Channel', () => {
     expect(ids(quick.text)).toEqual(Array.from({ length: 200 }, (_, i) => i + 1))
     const { text: rest } = await finished(slow)
     expect(rest).toContain('event: cut\ndata: {"reason":"slow"')
-    // What it got is whole: the last position that it saw says where to go on.
+    // The received events are complete: the last position says where to continue.
     const seen = ids(rest)
     expect(seen).toEqual(seen.map((_, i) => i + 1))
     expect(channel.readers).toBe(1)

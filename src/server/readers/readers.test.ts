@@ -69,7 +69,7 @@ function open() {
 
 const post = (json: unknown): Ask => ({ method: 'POST', json })
 
-// One story: each goes on where the one before has ended.
+// One story: each test continues where the previous one has ended.
 describe('readers', { shuffle: false }, () => {
   const { anna, ben, eve, askJson } = open()
   const at = '/api/conversations/pay'
@@ -131,7 +131,7 @@ describe('readers', { shuffle: false }, () => {
     expect((await ben(`${at}/export`)).headers.get('byref-withheld')).toBe('true')
     const whole = await anna(`${at}/export`)
     expect(whole.headers.get('byref-withheld')).toBeNull()
-    // What is left out leaves a conversation that can be imported.
+    // An export with omissions can be imported.
     const made = await ben('/api/conversations/import?id=left', {
       method: 'POST',
       body: await read(`${at}/export`, ben),
@@ -146,7 +146,7 @@ describe('readers', { shuffle: false }, () => {
       `${at}/messages`,
       { token: 'anna' },
     )
-    // The answer that made the second call had been shown the first one's result.
+    // The model saw the result of the first call before it made the second one.
     const answers = messages.map(({ message }) => message.id)
     const prompts = await Promise.all(
       answers.map(async (id) => {
@@ -183,7 +183,7 @@ describe('readers', { shuffle: false }, () => {
     expect((await ben('/api/query', post(sql))).status).toBe(403)
     expect((await anna('/api/query', post(sql))).status).toBe(403)
     expect((await ben(`${at}/messages/${answers.at(-1)}/debug`)).status).toBe(403)
-    // Of the other tenant there is nothing at all.
+    // Nothing of the other tenant is included.
     for (const path of [at, `${at}/messages`, asset, `${asset}/content`]) {
       expect((await eve(path)).status).toBe(404)
     }
@@ -192,7 +192,7 @@ describe('readers', { shuffle: false }, () => {
   it('asks only people who may read the arguments for an approval', async () => {
     const asked = await read(`${at}/events`, ben)
     expect(asked).toContain('APPROVAL_REQUESTED')
-    // Which tool is called is said, and not with what.
+    // The name of the called tool is shown, but not its arguments.
     const messages = await read(`${at}/messages`, ben)
     expect(messages).toMatch(
       /"tool_calls":\[\{"id":"c2","name":"pay","arguments":\{"withheld":true/,
@@ -236,7 +236,7 @@ describe('readers', { shuffle: false }, () => {
     expect((await ben('/api/conversations/mine/data', post(data))).status).toBe(403)
     const kept = { content_type: 'application/json', content: { file: ref } }
     expect((await ben('/api/assets/structured', post(kept))).status).toBe(403)
-    // Who may read it carries its readers along.
+    // A copy by a permitted reader keeps the readers.
     expect((await anna('/api/conversations/mine/messages', post(carried))).status).toBe(202)
     await stands('mine', 'idle')
     expect(await read('/api/conversations/mine/messages', anna)).toContain(SECRET)
@@ -250,7 +250,7 @@ describe('readers', { shuffle: false }, () => {
     })
     expect(await read('/api/runs?conversation=mine', ben)).toContain('"title":null')
     expect(await read('/api/runs?conversation=mine', anna)).toContain('"title":"Read it"')
-    // Nor in a fork, where it is said again.
+    // Nor in a fork, where it is sent again.
     await ben(`${at}/fork`, post({ id: 'fork' }))
     expect(await read('/api/conversations/fork/messages', ben)).not.toContain(SECRET)
     expect(await read('/api/conversations/fork/messages', anna)).toContain(SECRET)

@@ -10,20 +10,21 @@ import { testRecords } from './records.ts'
 import { testRetention } from './retention.ts'
 import { testSharing } from './sharing.ts'
 
-/** What the tests can do to a store behind its back. */
+/** Functions with which the tests change a store directly. */
 export interface AssetStoreMedium {
   /**
-   * Takes away every body that the store made by `create` keeps, and leaves its records. With it the tests can see that
-   * what needs no body reads none.
+   * Removes every body of a store that `create` made, and keeps its records. So the tests can check which methods
+   * read no body.
    */
   loseBodies(store: AssetStore): unknown
 }
 
 /**
- * The contract of {@link AssetStore} as tests: every store passes them, also one of three methods. What a store without
- * records of its own cannot do it refuses with `asset_unsupported`, and that passes too; a full store can do all of it.
+ * Tests for the contract of {@link AssetStore}. Every store passes them, also one with three methods. A store without
+ * its own records rejects what it cannot do with `asset_unsupported`, and that passes, too. A full store can do
+ * everything.
  *
- * @param create Gives a new, empty store; called once a test.
+ * @param create Returns a new, empty store. Called once per test.
  * @param test Your runner's `test` function.
  */
 export function testAssetStore(

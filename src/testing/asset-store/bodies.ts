@@ -89,7 +89,7 @@ export function testBodies(check: Check): void {
       await store.delete(assetId)
       await store.save(random(1000), 'image/png', { assetId: 'mine' })
       const reading = new Response(opened?.stream).arrayBuffer()
-      // A store that had the body in its hands may give it still.
+      // A store that has just received the body may still return it.
       const error = await reading.then(
         () => null,
         (failed) => failed,

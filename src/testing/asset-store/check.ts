@@ -9,7 +9,7 @@ export type Check = (
   run: (store: FullAssetStore, loseBodies: () => Promise<unknown>) => Promise<void>,
 ) => void
 
-/** Checks that every body of a namespace is what its digest says. */
+/** Checks that every body of a namespace matches its digest. */
 export async function assertSound(
   store: FullAssetStore,
   options: StoreOptions = {},
@@ -17,7 +17,7 @@ export async function assertSound(
   for await (const found of store.verify(options)) assert.equal(found.problem, null)
 }
 
-/** Checks that no method knows the asset. */
+/** Checks that no method finds the asset. */
 export async function assertUnknown(
   store: FullAssetStore,
   assetId: string,
@@ -32,7 +32,7 @@ export async function assertUnknown(
   assert.equal(await store.delete(assetId, options), false)
 }
 
-/** The bytes of a body, or of a part of it. */
+/** Returns the bytes of a body, or of a part of it. */
 export async function read(
   store: FullAssetStore,
   assetId: string,
@@ -48,12 +48,12 @@ export async function read(
 /** Checks that something fails with a code. */
 export async function rejects(promise: Promise<unknown>, code: string): Promise<void> {
   const error = await failureOf(promise)
-  // Whether that is allowed depends on the store.
+  // Some stores allow it, and others do not.
   if (isUnsupported(error) && code !== 'asset_unsupported') throw error
   assertCode(error, code)
 }
 
-/** What something failed with. */
+/** Returns the error of something that must fail. */
 export async function failureOf(promise: Promise<unknown>): Promise<unknown> {
   try {
     await promise
@@ -63,25 +63,25 @@ export async function failureOf(promise: Promise<unknown>): Promise<unknown> {
   assert.fail('it should have failed')
 }
 
-/** Whether a store says that it cannot do something. */
+/** Whether an error means that a store does not support something. */
 export function isUnsupported(error: unknown): boolean {
   return error instanceof ByrefError && error.code === 'asset_unsupported'
 }
 
-/** Checks that an error is byref's, with a code. */
+/** Checks that an error is one of byref's, with this code. */
 export function assertCode(error: unknown, code: string): void {
   assert.ok(error instanceof ByrefError, `a ByrefError, not ${error}`)
   assert.equal(error.code, code)
 }
 
-/** Checks that a store holds nothing. */
+/** Checks that a store is empty. */
 export async function assertEmpty(store: FullAssetStore): Promise<void> {
   assert.deepEqual(await store.list(), { records: [], next: null })
   assert.deepEqual(await store.usage(), { assets: 0, bytes: 0 })
   await assertSound(store)
 }
 
-/** A stream of `count` kilobytes that then neither goes on nor ends; tells how much was read, and if it was cancelled. */
+/** A stream of `count` kilobytes that then stalls. Reports how much was read, and whether it was cancelled. */
 export function endless(count: number, onPull: (pulled: number) => void = () => {}) {
   let pulled = 0
   let cancelled = false
@@ -108,12 +108,12 @@ export function assertBytes(actual: Uint8Array, expected: Uint8Array): void {
   assert.ok(Buffer.from(actual).equals(expected), 'the bytes are the same')
 }
 
-/** SHA-256 in lower-case hex. */
+/** Returns the SHA-256 in lower-case hex. */
 export function digestOf(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex')
 }
 
-/** Bytes that nobody has seen. */
+/** Returns new random bytes. */
 export function random(size: number): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(size)
   for (let at = 0; at < size; at += 65_536) crypto.getRandomValues(bytes.subarray(at, at + 65_536))

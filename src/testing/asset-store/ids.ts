@@ -11,7 +11,7 @@ import {
   streamOf,
 } from './check.ts'
 
-/** Ids that name something else on one disk or another, or in one URL or another. */
+/** Ids that are ambiguous on some file systems or in some URLs. */
 const ODD_IDS = [
   '../../secret',
   '/etc/passwd',
@@ -100,7 +100,7 @@ export function testIds(check: Check): void {
 
 export function testNamespaces(check: Check): void {
   check('keeps namespaces apart, in every method', async (store) => {
-    // Those that might be taken for each other stand side by side.
+    // Similar names are used next to each other.
     const spaces = ['A', 'a', 'a/b', '../a', '...', 'b', null, '_', 'writers', 'a'.repeat(200)]
     const ids = new Map<string | null, string>()
     for (const namespace of spaces) {

@@ -6,7 +6,7 @@ import type { ConversationLog, ConversationSummary } from '../../log/conversatio
 /** Adds a test of the contract. */
 export type Check = (name: string, run: (log: ConversationLog) => Promise<void>) => void
 
-/** Checks that something fails with a code, and gives the error. */
+/** Checks that something fails with a code, and returns the error. */
 export async function rejects(promise: Promise<unknown>, code: string): Promise<ByrefError> {
   try {
     await promise
@@ -18,22 +18,25 @@ export async function rejects(promise: Promise<unknown>, code: string): Promise<
   assert.fail(`it should have failed with ${code}`)
 }
 
-/** The summary of a conversation that is there. */
+/** Returns the summary of an existing conversation. */
 export async function summary(log: ConversationLog, id: string): Promise<ConversationSummary> {
   const found = await log.find(id)
   assert.ok(found, `there is a conversation ${id}`)
   return found
 }
 
-/** Waits until the clock of the log goes on, so that what changes next changed later. */
+/** Waits until the clock of the log advances, so that the next change has a later time. */
 export async function later(): Promise<void> {
   await sleep(5)
 }
 
-/** How long what must be noticed may take: other processes are within a second, on a busy machine later. */
+/**
+ * Maximum delay of a notification, in milliseconds. Other processes take up to a second, and longer on a busy
+ * machine.
+ */
 const PATIENCE = 30_000
 
-/** Waits until something is so. */
+/** Waits until a condition holds. */
 export async function soon(isSo: () => boolean): Promise<void> {
   const end = Date.now() + PATIENCE
   while (!isSo() && Date.now() < end) await sleep(10)

@@ -21,7 +21,7 @@ const METADATA = { attribution: 'Internal System', debug: DEBUG, footer_items: [
 const STORED = Object.entries({ ...METADATA, debug: undefined, has_debug_data: true })
 const TIME = '2026-01-02T03:04:05.678Z'
 
-/** Debug data that come with messages: apart from them, and without secrets. */
+/** Debug data that are sent with messages: stored separately, and without secrets. */
 export function testDebug(check: Check): void {
   check('takes debug data off messages, redacted, wherever they come in', async (log) => {
     const changes: unknown[] = []
@@ -71,7 +71,7 @@ export function testDebug(check: Check): void {
 async function assertSplit(log: ConversationLog, id: string): Promise<void> {
   const [record] = await log.read(id)
   assert.ok(record?.event.type === 'NEW_MESSAGE')
-  // The flag stands where the debug data stood.
+  // The flag is in the place of the debug data.
   const keys = STORED.flatMap(([key]) => (key === 'debug' ? ['has_debug_data'] : [key]))
   const { metadata } = record.event.payload
   assert.deepEqual(Object.keys(metadata), [...new Set(keys)])

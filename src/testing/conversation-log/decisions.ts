@@ -4,7 +4,7 @@ import type { Check } from './check.ts'
 import { rejects, summary } from './check.ts'
 import { batch, chat, contentOf } from './events.ts'
 
-/** `after`: of two writers who know the same position one appends. */
+/** `after`: if two writers know the same position, one appends. */
 export function testDecisions(check: Check): void {
   check('appends where the writer knows the end', async (log) => {
     await log.append('c', [chat('a')], { after: 0 })

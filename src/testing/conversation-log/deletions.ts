@@ -6,7 +6,7 @@ import { summary } from './check.ts'
 import { chat, queued } from './events.ts'
 import { exported } from './exports.ts'
 
-/** What `MESSAGE_DELETED` takes away, and what it leaves. */
+/** What `MESSAGE_DELETED` removes, and what it keeps. */
 export function testDeletions(check: Check): void {
   check('takes away the debug data of a message with its deletion', async (log) => {
     const debug = { a: { of: 'a' }, b: { of: 'b' } }

@@ -14,7 +14,7 @@ export function message(id: string, content: unknown): Message {
   }
 }
 
-/** The event of a message, with anything else about it. */
+/** The event of a message, with additional fields. */
 export function chat(text: string, more: Partial<Message> = {}): ConversationEvent {
   return { type: 'NEW_MESSAGE', payload: { ...message(text, text), ...more } }
 }
@@ -45,7 +45,7 @@ export function answered(toolCallId: string): ConversationEvent {
   return { type: 'APPROVAL_ANSWERED', toolCallId, runId: 'r', approved: true }
 }
 
-/** What a record says: the text of a message, else its type. */
+/** Returns the text of a record's message, or else its type. */
 export function contentOf({ event }: LogRecord): unknown {
   return event.type === 'NEW_MESSAGE' ? event.payload.content : event.type
 }

@@ -4,7 +4,7 @@ import type { Check } from './check.ts'
 import { later, rejects, summary } from './check.ts'
 import { asked, batch, chat, queued, runStarted } from './events.ts'
 
-/** Exporting, and importing what was exported. */
+/** Exports, and imports of exports. */
 export function testExports(check: Check): void {
   check('exports a header, records, debug data and an end as lines of JSON', async (log) => {
     const records = await log.append('c', [chat('x'), runStarted()], { debug: { m: { a: 1 } } })
@@ -95,10 +95,10 @@ export function testExports(check: Check): void {
   })
 }
 
-/** The last line of an export. */
+/** Returns the last line of an export. */
 export const END = { byref: 'end' }
 
-/** All lines of an export. */
+/** Returns all lines of an export. */
 export async function exported(log: ConversationLog, id: string): Promise<string[]> {
   const lines: string[] = []
   for await (const line of log.export(id)) lines.push(line)

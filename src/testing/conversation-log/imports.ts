@@ -17,7 +17,7 @@ const EVENT = { type: 'RUN_CLAIMED', threadId: 'c', runId: 'r', owner: 'o' }
 const RECORD = { v: 1, position: 1, timestamp: TIME, event: EVENT }
 const DEBUG = { debug: 'm', value: 1 }
 
-/** Importing lines of any origin. */
+/** Imports of lines from any source. */
 export function testImports(check: Check): void {
   check('keeps events and fields of another version, and no other keys of a line', async (log) => {
     const event = { type: 'NEVER_HEARD_OF', z: 1, a: { b: [1] } }

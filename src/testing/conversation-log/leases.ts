@@ -7,7 +7,7 @@ import { chat, contentOf } from './events.ts'
 
 const LONG = 60_000
 
-/** Who runs a conversation. */
+/** Leases: which process runs a conversation. */
 export function testLeases(check: Check): void {
   check('gives the lease to whoever appends with it', async (log) => {
     await log.append('c', [chat('x')])

@@ -3,7 +3,7 @@ import type { Check } from './check.ts'
 import { rejects, summary } from './check.ts'
 import { chat, contentOf, queued } from './events.ts'
 
-/** Ids, titles, namespaces, removal. */
+/** Ids, titles, namespaces, deletion. */
 export function testNames(check: Check): void {
   check('makes a conversation once', async (log) => {
     const id = await log.create()

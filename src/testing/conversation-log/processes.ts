@@ -18,7 +18,7 @@ type CheckTwo = (
   run: (log: ConversationLog, other: ConversationLog) => Promise<void>,
 ) => void
 
-/** What one process knows of another's. */
+/** What one process learns of the changes of another. */
 export function testProcesses(check: CheckTwo): void {
   check('sees at once what another process wrote', async (log, other) => {
     const records = await log.append('c', [chat('x')], { debug: { m: 1 } })
@@ -157,7 +157,7 @@ export function testProcesses(check: CheckTwo): void {
       streamedEvents()
         .map((event) => ('delta' in event ? event.delta : ''))
         .join('')
-    // Who listens says so to the storage meanwhile: what is told before that nobody hears.
+    // The subscription is being registered meanwhile. Changes before that are not announced.
     for (let i = 0; i < 200 && streamedEvents().length === 0; i++) {
       other.stream('c', { type: 'TEXT_MESSAGE_START', messageId: 'm', role: 'assistant' })
       await sleep(20)

@@ -7,7 +7,7 @@ import { later, rejects } from './check.ts'
 import { answered, asked, chat, queued, runError, runFinished, runStarted } from './events.ts'
 import { END } from './exports.ts'
 
-/** Lists of runs, and what they cost. */
+/** Lists of runs, and their costs. */
 export function testRuns(check: Check): void {
   check('knows a run from its start to its end', async (log) => {
     const run = async (...events: ConversationEvent[]): Promise<RunSummary> => {
@@ -353,7 +353,7 @@ function stepFinished(usage: TokenUsage, runId = 'r', model?: string): Conversat
   return { ...step, usage, finishReason: 'stop', ...(model === undefined ? {} : { model }) }
 }
 
-/** A step that used this. */
+/** A step with this usage. */
 function work(runId: string, usage: TokenUsage, model?: string): ConversationEvent[] {
   return [stepStarted(runId), stepFinished(usage, runId, model)]
 }

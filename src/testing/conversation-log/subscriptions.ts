@@ -4,7 +4,7 @@ import type { Check } from './check.ts'
 import { rejects } from './check.ts'
 import { chat, contentOf } from './events.ts'
 
-/** What subscribers are told of their own log. */
+/** What subscribers are told about their own log. */
 export function testSubscriptions(check: Check): void {
   check('tells subscribers of later appends until they leave', async (log) => {
     await log.append('c', [chat('before')])
@@ -32,7 +32,7 @@ export function testSubscriptions(check: Check): void {
   })
 
   check('tells nothing of what was refused or says nothing', async (log) => {
-    // An append of nothing to a new conversation makes it, which a log may tell.
+    // An empty append to a new conversation creates it. A log may announce that.
     await log.create('c')
     const { told } = listen(log)
     await log.append('c', [])
@@ -139,7 +139,7 @@ export function testSubscriptions(check: Check): void {
   })
 }
 
-/** Collects what a subscriber is told. */
+/** Collects the notifications of a subscriber. */
 export function listen(
   log: ConversationLog,
   allNamespaces = false,
@@ -149,7 +149,7 @@ export function listen(
   return { told: changes, leave }
 }
 
-/** The same, from when it is known what was there before: changes of other processes are new from then on. */
+/** The same, after the existing content is known: changes of other processes are new from then on. */
 export async function listenFromNow(
   log: ConversationLog,
   allNamespaces = false,
@@ -159,7 +159,7 @@ export async function listenFromNow(
   return listening
 }
 
-/** A change in short: `c:one,two`. */
+/** A change in short form: `c:one,two`. */
 export function words({ conversation, records, deleted }: LogChange): string {
   return `${conversation}:${deleted ? 'deleted' : records.map(contentOf).join(',')}`
 }

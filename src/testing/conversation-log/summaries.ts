@@ -14,7 +14,7 @@ import {
   runStarted,
 } from './events.ts'
 
-/** What the summary says of the events. */
+/** How the summary reflects the events. */
 export function testSummaries(check: Check): void {
   check('sums up a conversation without events', async (log) => {
     await log.create('c')
@@ -136,7 +136,7 @@ export function testSummaries(check: Check): void {
   })
 }
 
-/** Appends events, and gives one thing of the summary, which a list says too. */
+/** Appends events, and returns one field of the summary, which lists must contain, too. */
 function after<T>(
   log: ConversationLog,
   pick: (found: Awaited<ReturnType<typeof summary>>) => T,
@@ -150,7 +150,7 @@ function after<T>(
   }
 }
 
-/** The event with the name of the agent that it is of. */
+/** Returns the event with the name of its agent. */
 function by(agent: string, event: ConversationEvent): ConversationEvent {
   return { ...event, agent } as ConversationEvent
 }

@@ -83,7 +83,7 @@ describe.skipIf(!hasBrowser)('a call that waits for a person', () => {
     const approval = approvalOf(page)
     await approval.getByText('7', { exact: true }).waitFor()
     expect(paid).toEqual([120])
-    // One answer to both: the run did not end before it took the message.
+    // One answer to both: the run accepted the message before it ended.
     expect(await thread(page).getByText('The call is over.').count()).toBe(0)
   })
 

@@ -10,14 +10,14 @@ import {
   thread,
 } from './open-workbench.ts'
 
-// Findings W2, W14, W15, W16 and W20: what somebody meets who starts byref for the first time, without a key.
+// Findings W2, W14, W15, W16 and W20: the experience of a new user without an API key.
 
 const SCREENS = [
   { width: 1440, height: 900 },
   { width: 360, height: 740 },
 ]
 
-/** What the demo model says if it cannot do what was asked. */
+/** The demo model's text if it cannot do something. */
 const REFUSAL = /I cannot|I do not know|cannot answer/
 
 describe.skipIf(!hasBrowser)('the first minute', () => {
@@ -35,7 +35,7 @@ describe.skipIf(!hasBrowser)('the first minute', () => {
       return [scrollTop, scrollHeight - clientHeight]
     })()`)
 
-  /** The share of the height that the thread has. */
+  /** The thread's share of the height. */
   const share = (page: Page): Promise<number> =>
     page.evaluate(`document.querySelector('[data-scroller]').clientHeight / innerHeight`)
 

@@ -73,7 +73,7 @@ describe.skipIf(!hasBrowser)('the list of conversations', () => {
     await page.goto(workbench.url)
     const link = list(page).getByRole('link', { name: 'A title that stays' })
     await link.waitFor()
-    // The server never answers what the page asks about the conversation.
+    // The server never answers the page's request for the conversation.
     await page.route(`**/api/conversations/${id}`, () => {})
     await link.click()
     await page.waitForURL(`**/c/${id}`)
@@ -124,7 +124,7 @@ describe.skipIf(!hasBrowser)('the list of conversations', () => {
     expect(await remove.isDisabled()).toBe(true)
     answered.resolve()
     await dialog.getByText(/in all 2 versions/).waitFor()
-    // The list hears of the first deletion before the second one. The question stays until both are done.
+    // The list learns of the first deletion before the second one. The dialog stays until both are done.
     await page.route(/\/api\/conversations\/[^/]+$/, async (route) => {
       if (route.request().method() === 'DELETE') await page.waitForTimeout(500)
       await route.continue()
@@ -149,7 +149,7 @@ describe.skipIf(!hasBrowser)('the list of conversations', () => {
     await page.unroute(/branchesOf=/)
     await dialog.getByRole('button', { name: 'Retry' }).click()
     await dialog.getByText(/in all 2 versions/).waitFor()
-    // It fails again when the deletion makes sure that no version is new.
+    // It fails again when the deletion checks for new versions.
     await page.route(/branchesOf=/, fails)
     await remove.click()
     await dialog.getByRole('alert').getByText('Not now.').waitFor()

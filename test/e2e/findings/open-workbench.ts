@@ -8,7 +8,7 @@ import { serve, temporaryFolder } from '../byref-process.ts'
 /** The workbench of a server, in a browser. */
 export interface OpenWorkbench {
   url: string
-  /** Opens a page of its own, which fails its test if anything in it fails. `textSize` is that of the browser, in pixels. */
+  /** Opens a new page, which fails its test if any error occurs in it. `textSize` is that of the browser, in pixels. */
   open(path?: string, options?: BrowserContextOptions & { textSize?: number }): Promise<Page>
   /** Closes all pages. */
   closePages(): Promise<void>
@@ -19,13 +19,13 @@ export interface OpenWorkbench {
   close(): Promise<void>
 }
 
-/** Opens the workbench of an agent, which everybody may use as its owner. */
+/** Opens the workbench of an agent, with everybody as owner. */
 export async function workbenchOf(agent: Agent): Promise<OpenWorkbench> {
   const server = await createServer({ agent }).listen({ port: 0, graceMs: 100 })
   return workbenchAt(server.url, () => server.close())
 }
 
-/** Opens the workbench of `byref serve` as a newcomer starts it: without a key, in an empty folder. */
+/** Opens the workbench of `byref serve` like a new user: without a key, in an empty folder. */
 export async function demoWorkbench(): Promise<OpenWorkbench> {
   const data = temporaryFolder()
   const server = await serve(data.path)
@@ -105,7 +105,7 @@ export async function say(page: Page, text: string): Promise<void> {
   await expect.poll(() => messageBox(page).inputValue()).toBe('')
 }
 
-/** Attaches a file by the file field of the page. */
+/** Attaches a file through the file input of the page. */
 export async function attach(
   page: Page,
   name: string,

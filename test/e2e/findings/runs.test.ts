@@ -13,7 +13,7 @@ import { type OpenWorkbench, say, thread, workbenchOf } from './open-workbench.t
 
 // Findings W5, W11, W17, W18 and W20.
 
-/** What waits until a test lets it go on, by name. */
+/** Waiting work that a test releases, by name. */
 const gates = new Map<string, PromiseWithResolvers<void>>()
 
 function gate(name: string): PromiseWithResolvers<void> {
@@ -39,7 +39,7 @@ const look = defineTool({
   execute: ({ page }) => `Page ${page} is empty.`,
 })
 
-/** Does what the newest message of a person asks. */
+/** Does what the last message of a person requests. */
 async function answer({ prompt }: LanguageModelV4CallOptions): Promise<ModelAnswer | string> {
   const asked = prompt.findLastIndex(({ role }) => role === 'user')
   const said = JSON.stringify(prompt[asked])
@@ -58,10 +58,10 @@ async function answer({ prompt }: LanguageModelV4CallOptions): Promise<ModelAnsw
   return `Answered after ${done}.`
 }
 
-/** How often the provider says that it is busy. */
+/** Number of times that the provider reports that it is busy. */
 let busy = 0
 
-/** A model that breaks off in the middle of an answer, or is busy, when it is told to. */
+/** A model that stops in the middle of an answer, or is busy, on request. */
 function unreliableModel(): LanguageModelV4 {
   const model = scriptedModel(answer)
   return {

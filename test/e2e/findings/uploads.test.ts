@@ -17,7 +17,7 @@ describe.skipIf(!hasBrowser)('a message that waits for its file', () => {
   afterEach(() => workbench.closePages())
   afterAll(() => workbench?.close())
 
-  /** A page whose message is to be sent, and whose upload goes on when `upload` is called. */
+  /** A page with a message to send, whose upload continues when `upload` is called. */
   async function held(): Promise<{ page: Page; upload: () => void; sent: string[] }> {
     const page = await workbench.open()
     const sent: string[] = []
@@ -41,7 +41,7 @@ describe.skipIf(!hasBrowser)('a message that waits for its file', () => {
     await page.getByRole('button', { name: 'Cancel prices.csv' }).click()
     await page.getByText('Sends when the files are uploaded…').waitFor({ state: 'detached' })
     upload()
-    // A second message shows that nothing was sent before it.
+    // A second message proves that nothing was sent before it.
     expect(await messageBox(page).inputValue()).toBe('What does tea cost?')
     await page.getByRole('button', { name: 'Send', exact: true }).click()
     await thread(page).getByText('Thank you.').waitFor()

@@ -101,7 +101,7 @@ describe.skipIf(!hasBrowser)('values and files', () => {
       { content_type: 'data', content: { type: 'data', kind: 'state', data: { snow: 4 } } },
     )
     const page = await workbench.open()
-    // This server refuses such a message. Another one may have it.
+    // This server rejects such a message, but another one may accept it.
     await page.route('**/api/conversations/malformed/events?*', async (route) => {
       const answer = await route.fetch()
       const text = (await answer.text()).replace('text/plain', 'data')
