@@ -34,6 +34,17 @@ describe('referencedInLog', () => {
     for (const id of ['made', 'unknown']) expect(await isReferenced(id)).toBe(false)
   })
 
+  it('includes all of a conversation that was deleted and created again', async () => {
+    const log = createMemoryLog()
+    const [old] = await log.append('a', [said('asset://old'), said('more')])
+    const isReferenced = referencedInLog(log)
+    expect(await isReferenced('new')).toBe(false)
+    await log.delete('a')
+    while (Date.now() <= Date.parse(old?.timestamp ?? '')) await new Promise(setImmediate)
+    await log.append('a', [said('asset://new')])
+    expect(await isReferenced('new')).toBe(true)
+  })
+
   it('includes what is added to any conversation during a sweep', async () => {
     const log = createMemoryLog()
     const assets = createAssets()

@@ -22,8 +22,10 @@ export function referencedInLog(
   const read = new Map<string, { position: number; updatedAt: string }>()
 
   async function readNew(): Promise<void> {
-    for await (const { id, namespace, updatedAt } of listAll(log, { allNamespaces: true })) {
-      const key = JSON.stringify([namespace, id])
+    for await (const summary of listAll(log, { allNamespaces: true })) {
+      const { id, namespace, createdAt, updatedAt } = summary
+      // A deleted conversation may have been created again.
+      const key = JSON.stringify([namespace, id, createdAt])
       const seen = read.get(key)
       // A change within the same clock tick leaves updatedAt the same, so only older conversations are
       // skipped.

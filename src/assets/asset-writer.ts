@@ -253,7 +253,7 @@ export async function encodeAsset(
   const short = asset_type === OFFLOADED_TYPE ? { items: 1, text: 40 } : {}
   const meta = assetMeta({ ...asset, asset_id: asset_id ?? '' }, short)
   const { json, marked, parts, objects, objectPaths } = await encodeContent(content, { depth })
-  const mayName = objects.length > 0 || /asset_id|asset:\/\//i.test(json)
+  const mayName = objects.length > 0 || /asset_id|asset:/i.test(json)
   const references = mayName ? [...namedAssets(content, { bareIds: false })] : []
   const attributes = defined({
     asset_type,

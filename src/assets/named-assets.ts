@@ -7,6 +7,8 @@ const ID = /(?<![0-9a-z])[0-9a-hjkmnp-tv-z]{27}(?![0-9a-z])/g
 /** Reference objects and `[Attached …]` markers in text, also where JSON has escaped their quotes. */
 const ID_FIELD = /asset_id\\*"?\s*[:=]\s*\\*"([^"\\]{1,200})/g
 const URL_IN_TEXT = /asset:\/\/[^\s"'<>|`\\]+/gi
+/** The length of the shortest reference. */
+const SHORTEST = 'asset://x'.length
 const CLOSERS = /[.,;:!?)\]}*_~]+$/
 
 /** Options of {@link namedAssets}. */
@@ -52,11 +54,19 @@ function* partsOf(item: object): Generator<unknown> {
     yield* item.keys()
     yield* item.values()
   } else if (item instanceof Set) yield* item
-  else if (Array.isArray(item) || isPlainObject(item)) yield* Object.values(item)
+  else if (Array.isArray(item)) yield* item
+  else if (isPlainObject(item)) {
+    for (const [key, value] of Object.entries(item)) {
+      if (key.length >= SHORTEST) yield key
+      yield value
+    }
+  }
 }
 
-function addFromText(text: string, ids: Set<string>): void {
-  for (const [, id = ''] of text.matchAll(ID_FIELD)) if (isAssetId(id)) ids.add(id)
+function addFromText(written: string, ids: Set<string>): void {
+  for (const [, id = ''] of written.matchAll(ID_FIELD)) if (isAssetId(id)) ids.add(id)
+  // Some writers of JSON escape slashes.
+  const text = written.includes('\\/') ? written.replaceAll('\\/', '/') : written
   if (!/asset:\/\//i.test(text)) return
   addUrl(text, ids)
   for (const [url] of text.matchAll(URL_IN_TEXT)) {

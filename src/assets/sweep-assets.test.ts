@@ -289,6 +289,8 @@ describe('namedAssets', () => {
       h: { id: 'my-chart', other: 'not mine' },
       i: { asset_id: '' },
       g: 'asset://nine%2Fslash',
+      j: { 'asset://ten': 'a caption' },
+      k: '{"ref":"asset:\\/\\/eleven\\/content"}',
     }
     const found = namedAssets(value, { ownIds: new Set(['my-chart', 'unnamed']) })
     expect(found).not.toContain('')
@@ -305,6 +307,8 @@ describe('namedAssets', () => {
       'seven',
       'eight',
       'nine/slash',
+      'ten',
+      'eleven',
     ]) {
       expect(found).toContain(name)
     }

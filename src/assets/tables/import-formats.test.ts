@@ -203,6 +203,22 @@ describe('a spreadsheet as a table', () => {
     expect(rows).toEqual(expected)
   })
 
+  it('has the time of a cell that is only a time of day', async () => {
+    const times = [0, 0.354166666666667, 0.999988425925926].map((value, i) => {
+      return Buffer.from(`<row r="${i + 2}"><c r="A${i + 2}" s="1"><v>${value}</v></c></row>`)
+    })
+    const sheet = Buffer.concat([sheetRows([['opens']]), ...times])
+    const { types, rows } = await imported(workbook({ S: sheet }), 'x.xlsx')
+    expect(types).toEqual([['opens', 'string']])
+    expect(rows.map(({ opens }) => opens)).toEqual(['00:00:00', '08:30:00', '23:59:59'])
+  })
+
+  it('has texts with their spaces, and no value for a text of spaces', async () => {
+    const cells = [[' name '], ['  indented'], [' '], ['ends ']]
+    const { rows } = await imported(workbook({ S: sheetRows(cells) }), 'x.xlsx')
+    expect(rows).toEqual([{ name: '  indented' }, { name: 'ends ' }])
+  })
+
   it.each([2, 3])('leaves nothing if it is aborted with asset %d', async (last) => {
     const controller = new AbortController()
     let saved = 0

@@ -199,11 +199,13 @@ async function describe(source: ByteSource, name: string): Promise<Description> 
     elementAt = elements[1]
     leafAt = leaves[1]
     const isNested = children.length > 0 || element.repetition_type === 'REPEATED'
-    return { name: element.name, element: { ...element }, isNested, elements, leaves }
+    // Copies, because the types are changed below.
+    const tree = isNested ? structuredClone(child) : null
+    return { name: element.name, element: { ...element }, tree, elements, leaves }
   })
   for (const child of tree.children) {
-    withoutRounding(child.element)
     withTextKeys(child)
+    withoutRounding(child)
   }
   let start = 0
   const groups = metadata.row_groups.map(({ num_rows }) => {
@@ -219,8 +221,12 @@ function leavesOf({ children }: SchemaTree): number {
   return children.length === 0 ? 1 : children.reduce((sum, child) => sum + leavesOf(child), 0)
 }
 
-/** Decimals are read as stored, because the library would convert them to doubles. */
-function withoutRounding(element: SchemaElement): void {
+/** Decimals are read as stored, because the library would convert them to doubles. Those that are keys of maps are not. */
+function withoutRounding({ element, children }: SchemaTree): void {
+  const isMap = element.converted_type === 'MAP'
+  for (const child of children) {
+    for (const one of isMap ? child.children.slice(1) : [child]) withoutRounding(one)
+  }
   if (!isDecimal(element)) return
   delete element.converted_type
   delete element.logical_type

@@ -1,7 +1,8 @@
-import type { SchemaElement } from 'hyparquet'
+import type { SchemaElement, SchemaTree } from 'hyparquet'
 import { putKey } from '../../core/json/json.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
 import { bufferOf } from '../bodies/buffer-of.ts'
+import { numberShape } from './long-number.ts'
 import type { ColumnType } from './table-facts.ts'
 
 const { isUtf8 } = nodeBuiltin('node:buffer')
@@ -18,7 +19,8 @@ const EXACT_DIGITS = 15
 export interface ParquetColumn {
   name: string
   element: SchemaElement
-  isNested: boolean
+  /** The types inside of its lists and objects. Null if its cells are neither. */
+  tree: SchemaTree | null
   /** Its elements in the schema, and its parts in each row group, as ranges with exclusive ends. */
   elements: readonly [number, number]
   leaves: readonly [number, number]
@@ -61,10 +63,13 @@ export function isDecimal({ converted_type, logical_type }: SchemaElement): bool
 }
 
 /** Returns the declared type of a column. The values of an `integer` column may still all be small. */
-export function declaredType({ element, isNested }: ParquetColumn): ColumnType {
+export function declaredType({
+  element,
+  tree,
+}: Pick<ParquetColumn, 'element' | 'tree'>): ColumnType {
   const { type, converted_type, logical_type, num_children, precision = 0 } = element
   const isList = converted_type === 'LIST' || logical_type?.type === 'LIST'
-  if (isNested) return isList || !num_children ? 'array' : 'object'
+  if (tree) return isList || !num_children ? 'array' : 'object'
   if (isDecimal(element)) return precision <= EXACT_DIGITS ? 'number' : 'decimal'
   if (converted_type === 'JSON' || logical_type?.type === 'JSON') return 'mixed'
   if (converted_type === 'DATE' || converted_type?.startsWith('TIMESTAMP')) return 'date'
@@ -78,11 +83,52 @@ export function declaredType({ element, isNested }: ParquetColumn): ColumnType {
 
 /** Creates a function that converts a Parquet cell to a value of the column's type. An empty cell becomes null. */
 export function cellReader(
-  { element }: ParquetColumn,
+  { element, tree }: ParquetColumn,
   type: ColumnType,
 ): (cell: unknown) => unknown {
-  const read = valueReader(element, type)
+  const read = tree ? nestedReader(tree) : valueReader(element, type)
   return (cell) => (cell === null || cell === undefined ? null : read(cell))
+}
+
+/** Creates a function that converts lists, objects, and the values inside of them, to JSON. */
+function nestedReader(tree: SchemaTree): (value: unknown) => unknown {
+  const read = itemReader(tree)
+  return function convert(value): unknown {
+    if (value === null || value === undefined) return null
+    return Array.isArray(value) ? value.map(convert) : read(value)
+  }
+}
+
+/** The same for what is not a list. */
+function itemReader({ element, children }: SchemaTree): (value: unknown) => unknown {
+  const [child, ...others] = children
+  if (element.logical_type?.type === 'VARIANT') return (value) => plainValue(value, textOrBase64)
+  if (!child) return leafReader(element)
+  // Lists and maps have a group around their items.
+  const [first, second] = child.children
+  if (element.converted_type === 'LIST' && others.length === 0)
+    return nestedReader(first && !second ? first : child)
+  const isMap = element.converted_type === 'MAP' && second !== undefined
+  const ofValues = isMap ? nestedReader(second) : null
+  const readers = new Map(children.map((one) => [one.element.name, nestedReader(one)]))
+  return (value) => {
+    const plain: Record<string, unknown> = {}
+    for (const [key, item] of Object.entries(Object(value)))
+      putKey(plain, key, (ofValues ?? readers.get(key) ?? plainValue)(item))
+    return plain
+  }
+}
+
+function leafReader(element: SchemaElement): (value: unknown) => unknown {
+  const type = declaredType({ element, tree: null })
+  // JSON stays text.
+  if (type === 'mixed') return (value) => value
+  const read = valueReader(element, type)
+  if (type !== 'decimal') return (value) => plainValue(read(value))
+  return (value) => {
+    const text = String(read(value))
+    return numberShape(text)?.isExact ? Number(text) : text
+  }
 }
 
 function valueReader(element: SchemaElement, type: ColumnType): (cell: unknown) => unknown {
@@ -101,10 +147,7 @@ function valueReader(element: SchemaElement, type: ColumnType): (cell: unknown) 
     case 'object':
     case 'array':
     case 'mixed':
-      return (cell) => {
-        const value = plainValue(cell, textOrBase64)
-        return typeof value === 'string' ? JSON.parse(value) : value
-      }
+      return (cell) => JSON.parse(String(plainValue(cell, textOrBase64)))
     case 'boolean':
       return (cell) => cell
     default: {

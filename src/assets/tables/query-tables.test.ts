@@ -98,6 +98,17 @@ describe('Assets.query', () => {
     expect(counts).toEqual([{ counts: [1, 2] }])
   })
 
+  it('has maps as objects, and times in lists as ISO 8601', async () => {
+    const sql = `select map {'a': [timestamptz '2024-01-01 08:00:00+00']} as m,
+      [timestamp '2024-01-01 08:00:00.5', null] as l, {'d': date '2024-01-01'} as o`
+    expect(await ask(sql)).toEqual([
+      {
+        m: { a: ['2024-01-01T08:00:00+00:00'] },
+        ...{ l: ['2024-01-01T08:00:00.5', null], o: { d: '2024-01-01' } },
+      },
+    ])
+  })
+
   it('reads JSON as values, and keeps the digits of its numbers', async () => {
     expect(
       await ask(`select to_json({ a: big }) as a, '[1]'::json->0 as one, list(to_json(n)) as l

@@ -11,6 +11,7 @@ import {
   quoted,
   withDuckdb,
 } from './duckdb.ts'
+import { isoDate } from './iso-date.ts'
 import { parseJson } from './long-number.ts'
 import { createSpool } from './spool.ts'
 import type { TableColumn } from './table-facts.ts'
@@ -201,17 +202,23 @@ function jsonIn(text: unknown): Json {
 }
 
 /**
- * Creates the converter of cells to JSON, in which NaN and the infinities stay numbers. Whole numbers inside of lists and
- * objects are numbers, and text beyond 2^53.
+ * Creates the converter of cells to JSON, in which NaN and the infinities stay numbers, and maps are objects. Inside of lists
+ * and objects, times are ISO 8601. Whole numbers are numbers there, and text beyond 2^53.
  */
-function cellConverter({ JsonDuckDBValueConverter: toJson }: Duckdb): Converter {
-  const cell: Converter = (value, type) =>
-    typeof value === 'number' ? value : toJson(value, type, inside)
+function cellConverter({ JsonDuckDBValueConverter: toJson, DuckDBMapType }: Duckdb): Converter {
+  const cell: Converter = (value, type) => {
+    if (typeof value === 'number') return value
+    const json = toJson(value, type, inside)
+    if (!(type instanceof DuckDBMapType) || json === null) return json
+    const entries = json as { key: Json; value: Json }[]
+    return Object.fromEntries(entries.map(({ key, value }) => [String(key), value]))
+  }
   const inside: Converter = (value, type) => {
     if (type.alias === JSON_TYPE) return jsonIn(value)
-    if (typeof value !== 'bigint') return cell(value, type, inside)
-    const number = Number(value)
-    return Number.isSafeInteger(number) ? number : String(value)
+    const json = cell(value, type, inside)
+    if (typeof json !== 'string') return json
+    if (String(type).startsWith('TIMESTAMP')) return isoDate(json) ?? json
+    return typeof value === 'bigint' && Number.isSafeInteger(Number(value)) ? Number(value) : json
   }
   return cell
 }

@@ -325,6 +325,22 @@ describe('a Parquet file as a table', () => {
     expect(table?.digest).toBe(asset.digest)
   })
 
+  it('converts the values inside of lists and objects like those of columns', async () => {
+    const { rows } = await imported(
+      await byDuckdb(`select [19.99, null, 0.30]::decimal(10,2)[] as prices,
+        {'sum': 123456789012345678.25::decimal(30,2), 'at': [timestamptz '2024-02-29 10:00:00+00']} as sale,
+        map {'opens': time '08:30:00'} as hours, [[1.1::decimal(5,1)], []] as deep`),
+      'x.parquet',
+    )
+    expect(rows).toEqual([
+      {
+        prices: [19.99, null, 0.3],
+        sale: { sum: '123456789012345678.25', at: ['2024-02-29T10:00:00Z'] },
+        ...{ hours: { opens: '08:30:00' }, deep: [[1.1], []] },
+      },
+    ])
+  })
+
   it('keeps decimals of bytes of any length, next to text that is declared as bytes', async () => {
     const schema = [
       { name: 'root', num_children: 2 },

@@ -6,7 +6,9 @@ import { type TableInput, tableLibrary } from './table-text.ts'
 import { type WrittenTable, writeTable } from './write-table.ts'
 
 /** The library's type names the class instead of its instances. */
-type Cell = Exclude<Row[number], typeof Date> | Date | null
+type ExcelCell = Exclude<Row[number], typeof Date> | Date | null
+
+type Cell = string | number | boolean | null
 
 /** A sheet of a workbook: its rows, without empty ones. */
 interface Sheet {
@@ -21,6 +23,8 @@ interface Workbook {
 }
 
 const BATCH = 1_000
+/** The day of cells that are only a time of day, because spreadsheets count days from it. */
+const DAY_OF_TIMES = '1899-12-30'
 /** Maximum number of sheets, because each one becomes an asset. */
 const MAX_SHEETS = 500
 
@@ -52,7 +56,7 @@ async function readSheets({ name, path }: Workbook): Promise<Sheet[]> {
     name,
     purpose: 'Reading spreadsheets',
   })
-  const sheets = await readXlsxFile(path).catch((error: unknown) => {
+  const sheets = await readXlsxFile(path, { trim: false }).catch((error: unknown) => {
     throw broken(
       { name },
       null,
@@ -65,8 +69,8 @@ async function readSheets({ name, path }: Workbook): Promise<Sheet[]> {
     throw broken({ name }, null, reason)
   }
   return sheets.map(({ sheet, data }) => {
-    const rows = (data as Cell[][]).filter((row) => row.some((cell) => cell !== null))
-    return { sheet, rows }
+    const rows = (data as ExcelCell[][]).filter((row) => !row.every(isBlank))
+    return { sheet, rows: rows.map((row) => row.map(jsonCell)) }
   })
 }
 
@@ -82,13 +86,13 @@ function sheetTable(source: Pick<Workbook, 'name'>, [header, ...rows]: Cell[][])
         yield null
         return
       }
-      const names = header.slice(0, widthOf(header)).map((cell) => String(jsonCell(cell) ?? ''))
+      const names = header.slice(0, widthOf(header)).map((cell) => String(cell ?? ''))
       columns ??= columnNames(source, names).map(valueColumn)
       for (let at = 0; at < rows.length; at += BATCH) {
         const batch = rows.slice(at, at + BATCH)
         const width = Math.max(...batch.map(widthOf))
         if (width > columns.length) widen(source, columns, { width, create: valueColumn })
-        yield batch.map((row) => row.map(jsonCell))
+        yield batch
       }
     },
   }
@@ -99,14 +103,23 @@ function widthOf(row: readonly Cell[]): number {
   return row.findLastIndex((cell) => cell !== null) + 1
 }
 
+/** Whether a cell is empty. As in CSV, a text of spaces is. */
+function isBlank(cell: ExcelCell): boolean {
+  return cell === null || (typeof cell === 'string' && cell.trim() === '')
+}
+
 /** Returns a cell as JSON. Dates and times become ISO 8601. */
-function jsonCell(cell: Cell | undefined): string | number | boolean | null {
-  if (cell === undefined || cell === '') return null
+function jsonCell(cell: ExcelCell): Cell {
+  if (isBlank(cell)) return null
   if (!(cell instanceof Date)) return cell
   // The library makes an invalid date of a number that is too large for one.
   if (Number.isNaN(cell.getTime())) return null
-  const [day = '', time = ''] = toSecond(cell).toISOString().slice(0, -1).split('T')
-  return time === '00:00:00.000' ? day : `${day}T${time.replace(/\.000$/, '')}`
+  const [day = '', time = ''] = toSecond(cell)
+    .toISOString()
+    .replace(/(\.000)?Z$/, '')
+    .split('T')
+  if (day === DAY_OF_TIMES) return time
+  return time === '00:00:00' ? day : `${day}T${time}`
 }
 
 /**
@@ -119,5 +132,5 @@ function toSecond(time: Date): Date {
 
 /** Returns a cell as text on one line. */
 function cellText(cell: Cell): string {
-  return String(jsonCell(cell) ?? '').replace(/\s+/g, ' ')
+  return String(cell ?? '').replace(/\s+/g, ' ')
 }
