@@ -181,7 +181,7 @@ function wholeRef(ref: string): string {
 
 /** Returns the event for an asset that existed before, recorded as attached by the user. */
 async function attached(info: AssetInfo, assets: Assets): Promise<ConversationEvent> {
-  const meta = info.structured ? await assets.meta(info.ref) : null
+  const meta = info.structured ? await assets.meta(info.ref) : undefined
   return { type: 'ASSET_CREATED', payload: createdPayload(info, { by: 'user' }, meta) }
 }
 

@@ -97,6 +97,23 @@ describe('the description of an asset', () => {
     expect(prompts(model)[2]?.split('harbour').length).toBe(2)
   })
 
+  it('has the description of a file that a person attaches or a tool saves', async () => {
+    const assets = createAssets()
+    const about = { name: 'pier.png', description: 'The old harbour' }
+    const { ref } = await assets.save(PNG, 'image/png', about)
+    const model = scriptedModel([call, 'Seen.'])
+    const saves = (context: ToolContext) =>
+      context.assets.save(Buffer.from('x'), 'text/plain', { description: 'Tide table' })
+    const agent = createAgent({ model, assets, tools: [working(saves)] })
+    const attachments = [{ assetRef: ref }]
+    await agent.run({ messages: { role: 'user', content: 'Look', metadata: { attachments } } })
+      .result
+    const [first = '', second = ''] = prompts(model)
+    expect(first).toContain('The old harbour')
+    expect(second.split('The old harbour').length).toBe(2)
+    expect(second).toContain('Tide table')
+  })
+
   it.each([
     ['all', true],
     ['named', false],

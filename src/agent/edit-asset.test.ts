@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createAssets } from '../assets/create-assets.ts'
+import { defineTool } from '../boundary/tool.ts'
 import { createLabels } from '../core/labels/labels.ts'
 import type { TrustOptions } from '../policies/trust/trust-options.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
@@ -47,6 +48,51 @@ describe('edit_asset', () => {
     })
     expect(await assets.resolve(made[0]?.ref ?? '')).toBe(`A\n${LOG}B\n`)
     expect(prompts.at(-1)?.length).toBeLessThan(6_000)
+  })
+
+  it('takes the reference as `asset`, too', async () => {
+    const assets = createAssets()
+    const { ref } = await assets.save(Buffer.from('a b'), 'text/plain')
+    const { ref: other } = await assets.save(Buffer.from('x'), 'text/plain')
+    const change = (find: string, asset = ref) => ({
+      name: 'edit_asset',
+      arguments: { asset, edits: [{ find, replace: `${find}!` }] },
+    })
+    const model = scriptedModel([{ calls: [change('a'), change('b'), change('x', other)] }, 'Done'])
+    await createAgent({ model, tools: ['edit_asset'], assets }).run({ messages: say('Go') }).result
+    const made = (await assets.list()).assets.filter(({ previous }) => previous !== undefined)
+    const texts = await Promise.all(made.map((asset) => assets.resolve(asset.ref)))
+    expect(texts.toSorted()).toEqual(['a! b', 'a! b!', 'x!'])
+  })
+
+  it('edits a long result that is a text, by its lines', async () => {
+    const page = defineTool({
+      id: 'page',
+      description: 'Reads a page',
+      inputSchema: { type: 'object' },
+      execute: () => `${'say "hi"\n'.repeat(5_000)}the "end"`,
+    })
+    const model = scriptedModel([
+      { calls: [{ name: 'page', arguments: {} }] },
+      ({ prompt }) => {
+        const ref = /asset:\/\/\w+/.exec(JSON.stringify(prompt))?.[0] as string
+        const edits = [{ lines: [5_001, 5_001], firstLine: 'the "end"', replace: 'FIN' }]
+        const whole = { name: 'fetch_asset', arguments: { ref } }
+        return { calls: [{ name: 'edit_asset', arguments: { ref, edits } }, whole] }
+      },
+      'Done',
+    ])
+    const agent = createAgent({ model, tools: ['edit_asset', page] })
+    const run = agent.run({ messages: say('Edit it') })
+    await run.result
+    const { assets } = (await agent.conversation(run.conversation)) ?? {}
+    const made = assets?.find(({ previous }) => previous !== undefined)
+    expect(await agent.assets.resolve(made?.ref ?? '')).toBe(`${'say "hi"\n'.repeat(5_000)}FIN`)
+    // The result has a page of the text, and names the next line.
+    expect(run.messages.at(-2)?.content).toMatchObject({
+      text: expect.stringMatching(/^say "hi"\n/),
+      lines: 5_001,
+    })
   })
 
   it('tells the model what is wrong, so that its next attempt succeeds', async () => {

@@ -15,7 +15,7 @@ import { defined } from './defined.ts'
 export function createdPayload(
   info: AssetInfo,
   maker: AssetMaker,
-  meta?: AssetMeta | null,
+  meta: AssetMeta | null = describedFile(info),
 ): AssetCreated {
   const { assetId, ref, namespace, mime, kind, size, digest, name, expiresAt, structured } = info
   const { by = 'system', ...rest } = maker
@@ -37,6 +37,16 @@ export function createdPayload(
     meta: isShown ? metaLines({ ...meta, asset_id: assetId }) : undefined,
   })
 }
+
+/** Returns the meta of a file with a description. */
+function describedFile({ name, description, mime, structured }: AssetInfo): AssetMeta | null {
+  if (structured || description === null) return null
+  const named = name === null ? {} : { asset_name: name }
+  return { asset_id: '', ...named, description, content_type: mime, content: BYTES }
+}
+
+/** The meta of a file's content. */
+const BYTES = "<class 'Uint8Array'>"
 
 function isDescribed({ asset_name, asset_type, description }: AssetMeta): boolean {
   return (asset_name ?? asset_type ?? description) !== undefined

@@ -1,5 +1,6 @@
 import { ByrefError } from '../core/errors.ts'
 import { textStart } from '../core/json/cut.ts'
+import { OFFLOADED_TYPE } from '../core/messages/offloaded.ts'
 import { parseAssetRef } from '../core/refs/asset-ref.ts'
 import type { AssetRefInput } from './asset-locator.ts'
 import type { AssetInfo } from './asset-store.ts'
@@ -186,7 +187,10 @@ async function defaultFormat(
 ): Promise<'text' | 'dataUrl'> {
   if ([page, startLine, startColumn, endLine].some((value) => value !== undefined)) return 'text'
   const { structured, table, mime: type, size } = await assets.info(ref)
-  if (!structured) return documentForm(type) && size > MAX_BYTES ? 'text' : 'dataUrl'
+  if (!structured) {
+    if (documentForm(type) && size > MAX_BYTES) return 'text'
+    return (await assets.meta(ref)).asset_type === OFFLOADED_TYPE ? 'text' : 'dataUrl'
+  }
   if (table) return 'text'
   const { mime, stream } = await assets.open(ref)
   await stream.cancel()

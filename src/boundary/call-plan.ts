@@ -12,7 +12,7 @@ import {
   parseVariableRef,
   variablesIn,
 } from '../core/refs/variable-ref.ts'
-import { type PlannedEdit, planEdit } from './edit-plan.ts'
+import { type PlannedEdit, planEdit, withEditedRef } from './edit-plan.ts'
 import { mapsOver, type Tool } from './tool.ts'
 import { noSuchTool } from './tool-index.ts'
 import { SEARCH_TOOLS } from './tool-search.ts'
@@ -72,7 +72,8 @@ export function planCall(
   knownProblem?: string,
 ): CallPlan {
   const tool = tools.get(call.name) ?? null
-  const { _outputPath, _outputMethod, _instance, _each, ...args } = Object(call.arguments)
+  const { _outputPath, _outputMethod, _instance, _each, ...written } = Object(call.arguments)
+  const args = tool && isEditTool(tool) ? withEditedRef(written) : written
   const instance = ownInstance(call.arguments)
   const plan: CallPlan = {
     id: call.id,

@@ -36,6 +36,9 @@ export async function convertAsset(
     const form = FORMS.find(({ fits }) => fits(schema))
     if (form) return { value: encoded(await form.make(ref, assets)), schema }
     const isFile = (await resolved()) instanceof Uint8Array
+    if (acceptsFiles && takesFile(schema) && (isFile || (await isWholeFile(ref, assets)))) {
+      return { value: await fileText(schema, ref, assets), schema }
+    }
     if (schema.type === undefined ? !isText(schema) : !isFile && acceptsType(schema, await value)) {
       return { value: encoded(await value), schema }
     }
@@ -78,7 +81,8 @@ function takesUrl({ format, description }: JsonSchema): boolean {
 
 /** Whether a text parameter expects every file as base64 or a data URL, also text files. */
 function takesFile(schema: JsonSchema): boolean {
-  const { description } = schema
+  const { description, type } = schema
+  if (![type].flat().includes('string') && !isText(schema)) return false
   return takesUrl(schema) || (typeof description === 'string' && BASE64.test(description))
 }
 
@@ -145,9 +149,6 @@ async function convertTo(
   const types = [schema.type].flat()
   if (types.includes('string') || isText(schema)) {
     const isFile = value instanceof Uint8Array
-    if (acceptsFiles && takesFile(schema) && (isFile || (await isTable(ref, assets)))) {
-      return fileText(schema, ref, assets)
-    }
     try {
       const text = await textOf(ref, assets)
       if (!acceptsFiles || !isFile || !text.includes('\0')) return text
@@ -166,6 +167,13 @@ async function convertTo(
   if (isContainer && text !== null) return parseJson(text, ref)
   const { mime, size } = await assets.info(ref)
   throw cannotConvert(ref, `${mime}, ${size} bytes`, types)
+}
+
+/** Returns whether a reference names a file or a table, and not a value or a field. */
+async function isWholeFile(ref: string | AssetRef, assets: Assets): Promise<boolean> {
+  if ((parseAssetRef(ref)?.fieldPath ?? ['content']).join() !== 'content') return false
+  const { structured, table } = await assets.info(ref)
+  return !structured || table !== null
 }
 
 /** Returns whether a reference names a table, and not a field of it. */

@@ -60,6 +60,14 @@ export function planEdit({
   )
 }
 
+/** Returns the arguments of an edit with `ref`. It may also be called `asset`. */
+export function withEditedRef({
+  asset,
+  ...args
+}: Record<string, unknown>): Record<string, unknown> {
+  return asset === undefined ? args : { ref: asset, ...args }
+}
+
 /** Returns the id of the asset that the `ref` of an edit names itself; null if it names a place on the board. */
 export function editedAsset(ref: unknown): string | null {
   if (typeof ref !== 'string') return null

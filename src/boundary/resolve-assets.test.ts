@@ -150,6 +150,17 @@ describe('resolveAssets', () => {
     expect(await given(bytes.ref, described)).toBe(url)
     expect(await given(text.ref, { type: 'string' })).toBe('{"a": [1, 2]}')
     expect(await given(text.ref, { type: 'object' })).toEqual({ a: [1, 2] })
+    const encoded = { type: 'string', description: 'The Base64-encoded content' }
+    const note = await assets.save(Buffer.from('a note'), 'text/markdown')
+    for (const [ref, content] of [
+      [text.ref, '{"a": [1, 2]}'],
+      [note.ref, 'a note'],
+      [`${note.ref}/content`, 'a note'],
+    ] as const) {
+      expect(await given(ref, encoded)).toBe(Buffer.from(content).toString('base64'))
+    }
+    expect(await given(note.ref, described)).toBe('data:text/markdown;base64,YSBub3Rl')
+    expect(await given(note.ref, { ...encoded, asset_ref_acceptable: true })).toBe('a note')
     await expect(given(bytes.ref, accepting({ type: 'string' }))).rejects.toThrow(
       `${bytes.ref} is image/png, 9 bytes and cannot be converted to text. Pass it to a parameter that accepts files.`,
     )

@@ -69,6 +69,33 @@ describe('offload', () => {
     expect(await assets.resolve(`${assetRef}/content`)).toEqual(value)
     expect(JSON.stringify(await assets.meta(assetRef)).length).toBeLessThan(1_500)
   })
+
+  it('keeps a long text as a text file, unless UTF-8 would change it', async () => {
+    const assets = createAssets()
+    const keep = async (value: string) => {
+      const call = { tool: 'page', toolCallId: 'c', maxResultChars: 5 }
+      const stored = await offload<{ value: unknown; events: unknown[] }>(
+        call,
+        { value, events: [] },
+        () => assets,
+      )
+      const { assetRef, mimeType, size } = stored.value as Record<
+        'assetRef' | 'mimeType',
+        string
+      > & {
+        size: number
+      }
+      const { bytes, mime } = await assets.get(assetRef)
+      expect([mime, bytes.byteLength]).toEqual([mimeType, size])
+      expect(await assets.resolve(`${assetRef}/content`)).toBe(value)
+      return { mime, text: Buffer.from(bytes).toString() }
+    }
+    const text = 'say "é"\n'
+    expect(await keep(text)).toEqual({ mime: 'text/plain', text })
+    for (const odd of ['\ud800 half', '\ufeffmark']) {
+      expect(await keep(odd)).toEqual({ mime: 'application/json', text: JSON.stringify(odd) })
+    }
+  })
 })
 
 describe('storeArguments', () => {

@@ -174,13 +174,14 @@ export async function offload<
   if (!isTooLong(value, call.maxResultChars)) return stored
   const label = labels && (() => writeLabel(wholeOf(labels)))
   const { events, scoped } = scopeFor({ ...call, label: label ?? call.label }, assets())
+  const mimeType = isPlainText(value) ? 'text/plain' : 'application/json'
   const { ref, size } = await scoped.saveAsset({
     asset_type: OFFLOADED_TYPE,
     asset_name: `${call.tool} result`,
-    content_type: 'application/json',
+    content_type: mimeType,
     content: value,
   })
-  const reference = { assetRef: ref, mimeType: 'application/json', kind: 'file', size } as const
+  const reference = { assetRef: ref, mimeType, kind: 'file', size } as const
   const placeholder: OffloadedValue = { ...reference, offloaded: true, preview: previewOf(value) }
   if (labels) {
     const content = { label: TRUSTED, fields: { content: labels } }
@@ -188,6 +189,11 @@ export async function offload<
       if (event.type === 'ASSET_CREATED') event.payload.label = writeLabelTree(content)
   }
   return { ...stored, value: placeholder, events: [...stored.events, ...events] }
+}
+
+/** Whether a value is text that a file in UTF-8 keeps exactly. */
+function isPlainText(value: unknown): boolean {
+  return typeof value === 'string' && value.isWellFormed() && !value.startsWith('\ufeff')
 }
 
 /** Returns assets that record which call saved them, and that collect their events. */

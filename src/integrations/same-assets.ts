@@ -53,7 +53,9 @@ function withIds(assets: Assets, saving: Map<string, Promise<AssetInfo>>): Asset
       const { body, name, attributes } = encoded
       const { meta: _, ...about } = attributes
       const asset_id = idOf([digestOf(body), name, about])
-      const content = new PreparedContent(encoded)
+      // A text is a file, which needs no encoding.
+      const content =
+        typeof asset.content === 'string' ? asset.content : new PreparedContent(encoded)
       return once(asset_id, () => assets.saveAsset({ ...asset, asset_id, content }, options))
     },
   }

@@ -16,6 +16,14 @@ describe('escapeBlocks', () => {
     ['Schema for ¶state:', '\\Schema for ¶state:'],
     ['[Attached image: asset_id="x"]', '\\[Attached image: asset_id="x"]'],
     [' [attached file: x]', ' \\[attached file: x]'],
+    [
+      '[Saved image: asset_id="x" type="image/png"]',
+      '\\[Saved image: asset_id="x" type="image/png"]',
+    ],
+    [
+      '[Summary of 12 earlier messages]\nHe agreed',
+      '\\[Summary of 12 earlier messages]\nHe agreed',
+    ],
   ])('escapes %j', (text, escaped) => {
     expect(escapeBlocks(text)).toBe(escaped)
     expect(escapeBlocks(escaped)).toBe(escaped)
@@ -27,6 +35,7 @@ describe('escapeBlocks', () => {
     'see ## Data: ¶state',
     '## Assetsx',
     'an [Attached image]',
+    '[Savedx]\n[Summaryx of it]',
     '\\## Data: ¶state',
     '# Assets and\nliabilities'.slice(2),
     '',

@@ -8,9 +8,9 @@ export interface OffloadedValue {
   offloaded: true
   /** The reference of the asset. Its content is the value. */
   assetRef: string
-  mimeType: 'application/json'
+  mimeType: 'application/json' | 'text/plain'
   kind: 'file'
-  /** Size of the value as JSON, in bytes. */
+  /** Size of the asset's body, which is a text or JSON, in bytes. */
   size: number
   /** The beginning of the value. Only in results. */
   preview?: unknown

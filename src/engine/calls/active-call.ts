@@ -225,7 +225,7 @@ export function openContext(scope: RunScope, parts: ContextParts): OpenContext {
     async announce(ref) {
       const info = await assets().info(ref)
       if (hasEnded || session.state.assets.some((asset) => asset.ref === info.ref)) return info
-      const meta = info.structured ? await assets().meta(info.ref) : null
+      const meta = info.structured ? await assets().meta(info.ref) : undefined
       const payload = createdPayload(info, { by: 'tool', tool: plan.name, toolCallId }, meta)
       const label = info.label ? { label: info.label } : {}
       events.push({ type: 'ASSET_CREATED', payload: { ...payload, ...label } })

@@ -1,5 +1,5 @@
 import type { CallPlan, DataPlace } from '../../boundary/call-plan.ts'
-import { editedAsset } from '../../boundary/edit-plan.ts'
+import { editedAsset, withEditedRef } from '../../boundary/edit-plan.ts'
 import type { Board } from '../../core/board/board.ts'
 import { offloadedAbove } from '../../core/board/offloaded-above.ts'
 import { ByrefError } from '../../core/errors.ts'
@@ -105,7 +105,7 @@ export function onNewestVersion(
   const versions = state.assets.filter(({ previous, toolCallId = '' }) => {
     const { call, parentMessageId } = state.calls[toolCallId] ?? {}
     const isEdit = previous !== undefined && parentMessageId === answer
-    return isEdit && editedAsset(call?.arguments.ref) !== null
+    return isEdit && editedAsset(withEditedRef(call?.arguments ?? {}).ref) !== null
   })
   let { id, namespace, fieldPath } = parseAssetRef(ref) as AssetRefParts
   for (const { ref: version, previous = '' } of versions) {

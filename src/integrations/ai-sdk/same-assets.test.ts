@@ -50,6 +50,10 @@ describe('sameAssets', () => {
     const { ref } = await saving
     expect(await assets.resolve(`${ref}/content`)).toEqual([{ a: 1 }])
     expect((await assets.saveAsset(table)).ref).toBe(ref)
+    const text = { ...table, content_type: 'text/plain', content: 'a long text' }
+    const page = await assets.saveAsset(text)
+    expect(Buffer.from((await assets.get(page.ref)).bytes).toString()).toBe('a long text')
+    expect((await assets.saveAsset(text)).ref).toBe(page.ref)
   })
 
   it('copies bytes that their owner may change', async () => {
