@@ -281,16 +281,30 @@ export function useServer(): Server {
   return server
 }
 
-/** Puts a changed conversation at the beginning, or removes a deleted one. */
+/**
+ * Puts a changed conversation where the list has it, last changed first, or removes a deleted one. A new title is not
+ * such a change. A conversation that belongs behind the loaded pages comes with a later page.
+ */
 function withChange(
   pages: readonly ConversationsPage[],
   id: string,
   now: ConversationSummary | null,
 ): ConversationsPage[] {
-  return pages.map((page, index) => {
-    const others = page.conversations.filter((one) => one.id !== id)
-    return { ...page, conversations: index === 0 && now ? [now, ...others] : others }
-  })
+  const others = pages.map((page) => ({
+    ...page,
+    conversations: page.conversations.filter((one) => one.id !== id),
+  }))
+  if (now === null) return others
+  const isNotNewer = (one: ConversationSummary): boolean => one.updatedAt <= now.updatedAt
+  const found = others.find(({ conversations }) => conversations.some(isNotNewer))
+  const isKnown = pages.some(({ conversations }) => conversations.some((one) => one.id === id))
+  const last = others.at(-1)
+  const page = found ?? (isKnown || last?.next === null ? last : undefined)
+  if (page) {
+    const place = page.conversations.findIndex(isNotNewer)
+    page.conversations.splice(place === -1 ? page.conversations.length : place, 0, now)
+  }
+  return others
 }
 
 /**
