@@ -387,6 +387,20 @@ describe('Composer', () => {
     keepDraft('new', '')
   })
 
+  it('leaves the text of another new conversation on the page alone', async () => {
+    answer((path) => Response.json(path === '/api/conversations' ? { id: 'new' } : {}))
+    const both = [<Composer key="one" />, <Composer key="two" />]
+    const { router } = await renderInApp(both, { id: null })
+    const [one, two] = screen.getAllByRole<HTMLTextAreaElement>('textbox', { name: 'Message' })
+    if (!one || !two) throw new Error('There are not two boxes.')
+    fireEvent.change(one, { target: { value: 'hello' } })
+    fireEvent.change(two, { target: { value: 'something else' } })
+    fireEvent.keyDown(one, { key: 'Enter' })
+    await waitFor(() => expect(router.state.location.pathname).toBe('/c/new'))
+    expect([one.value, two.value]).toEqual(['', 'something else'])
+    expect(readDraft('new')).toBe('')
+  })
+
   it('forgets what was sent, and goes nowhere, if another conversation is shown by then', async () => {
     const sent = Promise.withResolvers<Response>()
     answer((path) => (path.endsWith('/messages') ? sent.promise : Response.json({ id: 'new' })))

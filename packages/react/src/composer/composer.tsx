@@ -94,6 +94,8 @@ function MessageForm({ autoFocus = false, dropWithin }: ComposerProps) {
     if (autoFocus) focusWithoutTouch(box.current)
   }, [autoFocus])
 
+  const written = useRef(text)
+  written.current = text
   const isShown = useRef(true)
   useEffect(() => {
     isShown.current = true
@@ -120,8 +122,9 @@ function MessageForm({ autoFocus = false, dropWithin }: ComposerProps) {
     setProblem(null)
     try {
       const conversation = await sendMessage({ content: text.trim(), attachments }, ifBusy)
-      // More may have been written and attached since, and another conversation may be shown.
-      const now = readDraft(id)
+      // More may have been written and attached since, and another conversation may be shown. The kept text may be that
+      // of another box, because all new conversations share it.
+      const now = isShown.current ? written.current : readDraft(id)
       const rest = now.startsWith(text) ? now.slice(text.length).trimStart() : now
       keepDraft(id, '')
       keepDraft(conversation, rest)
