@@ -68,7 +68,7 @@ function MessageForm({ autoFocus = false, dropWithin }: ComposerProps) {
   const waits = phase === 'waiting'
   const { status } = useConnection()
   const sendMessage = useSend()
-  const { uploads, add, restore, replace, retry, remove, clearSent } = useUploads()
+  const { uploads, add, restore, replace, retry, remove, clearSent } = useUploads(id)
   const [text, setText] = useDraft(id)
   const [sending, setSending] = useState(false)
   const [problem, setProblem] = useState<{ code?: string; message: string } | null>(null)
@@ -129,7 +129,7 @@ function MessageForm({ autoFocus = false, dropWithin }: ComposerProps) {
       keepDraft(id, '')
       keepDraft(conversation, rest)
       setText(id === null ? '' : rest)
-      clearSent(uploads)
+      clearSent(uploads, conversation)
       forgetConversations()
       if (id === null && isShown.current) await openConversation(conversation)
     } catch (error) {
