@@ -8,6 +8,7 @@ import { resultCall } from '../core/messages/results.ts'
 import { newId } from '../core/new-id.ts'
 import { runEnd } from '../engine/run-entries.ts'
 import { type ConversationLog, readAll } from '../log/conversation-log.ts'
+import { debugLine, END_LINE, headerLine, recordLine } from '../log/read-lines.ts'
 
 /** Options of `agent.fork`: what is copied, and the id of the copy. */
 export interface ForkOptions {
@@ -56,16 +57,45 @@ export async function forkConversation(
       `There is no message "${at ?? before}" in the conversation "${conversation}"`,
     )
   }
-  const shared = sharedEvents(conversation, cut).map((event) =>
-    event.type === 'RUN_STARTED' ? { copiedFrom: conversation, ...event } : event,
-  )
-  const events = branch
+  const shared = sharedEvents(conversation, cut).map(({ at, event }) => ({
+    at,
+    event: event.type === 'RUN_STARTED' ? { copiedFrom: conversation, ...event } : event,
+  }))
+  const timed = branch
     ? withBranchStart(shared, records, { conversation, root: summary.branch?.root ?? conversation })
-    : shared.filter(({ type }) => type !== 'BRANCH_STARTED')
+    : shared.filter(({ event }) => event.type !== 'BRANCH_STARTED')
+  const events = timed.map(({ event }) => event)
   const debug = await debugOf(log, conversation, events)
-  const deletions = deletionsIn(events, await log.deleted(conversation))
-  await log.append(id, [...events, ...deletions], { after: 0, debug })
-  return id
+  const deletions = deletionsIn(events, await log.deleted(conversation)).map(now)
+  // An append would set all times to now, and runs would have taken no time.
+  return log.import(linesOf(id, [...timed, ...deletions], debug), { id })
+}
+
+/** An event, and when it happened, in milliseconds since 1970. */
+interface TimedEvent {
+  at: number
+  event: ConversationEvent
+}
+
+function now(event: ConversationEvent): TimedEvent {
+  return { at: Date.now(), event }
+}
+
+/** Yields the lines of a conversation. */
+function* linesOf(
+  id: string,
+  events: readonly TimedEvent[],
+  debug: Readonly<Record<string, unknown>>,
+): Generator<string> {
+  const at = Date.now()
+  yield headerLine({ id, title: null, created: at, updated: at })
+  for (const [i, { at, event }] of events.entries()) {
+    yield recordLine(i + 1, at, JSON.stringify(event))
+  }
+  for (const [message, value] of Object.entries(debug)) {
+    yield debugLine(message, JSON.stringify(value))
+  }
+  yield END_LINE
 }
 
 /** The shared part of a log. */
@@ -192,20 +222,21 @@ function startOfMessage(records: readonly LogRecord[], index: number): number {
 }
 
 /** Returns the shared events, without waiting messages. Adds the end of an open run. */
-function sharedEvents(conversation: string, { records, delivered }: Cut): ConversationEvent[] {
+function sharedEvents(conversation: string, { records, delivered }: Cut): TimedEvent[] {
   const state = foldAll(emptyConversation, records)
   const waiting = new Set(state.inbox.map(({ message }) => message.id))
   const isWaiting = (event: ConversationEvent): event is NewMessage =>
     event.type === 'NEW_MESSAGE' && waiting.has(event.payload.id)
-  const events = records.map(({ event }) => event)
+  const events = records.map(({ timestamp, event }) => ({ at: Date.parse(timestamp), event }))
   const run = openRun(state)
+  const end = events.at(-1)?.at ?? Date.now()
   return [
-    ...events.filter((event) => !isWaiting(event)),
-    ...(run ? [runEnd(conversation, run, 'cancelled')] : []),
-    ...events.filter(isWaiting).flatMap((event) => {
+    ...events.filter(({ event }) => !isWaiting(event)),
+    ...(run ? [{ at: end, event: runEnd(conversation, run, 'cancelled') }] : []),
+    ...events.flatMap(({ at, event }) => {
+      if (!isWaiting(event) || !delivered.includes(event.payload.id)) return []
       const { type, payload, label } = event
-      if (!delivered.includes(payload.id)) return []
-      return { type, payload, ...(label === undefined ? {} : { label }) }
+      return { at, event: { type, payload, ...(label === undefined ? {} : { label }) } }
     }),
   ]
 }
@@ -218,21 +249,22 @@ type BranchStarted = Extract<ConversationEvent, { type: 'BRANCH_STARTED' }>
  * branches that begin after the same message therefore have the same origin.
  */
 function withBranchStart(
-  shared: readonly ConversationEvent[],
+  shared: readonly TimedEvent[],
   records: readonly LogRecord[],
   { conversation, root }: { conversation: string; root: string },
-): ConversationEvent[] {
-  const at = shared.findLast((event) => event.type === 'NEW_MESSAGE')?.payload.id
+): TimedEvent[] {
+  const at = shared.map(({ event }) => event).findLast((one) => one.type === 'NEW_MESSAGE')
+    ?.payload.id
   const isLast = (event: ConversationEvent): boolean =>
     event.type === 'NEW_MESSAGE' && event.payload.id === at
   const isStart = (event: ConversationEvent): event is BranchStarted =>
     event.type === 'BRANCH_STARTED'
   const origin = records.slice(1 + records.findIndex(({ event }) => isLast(event)))
   const from = origin.map(({ event }) => event).find(isStart)?.from ?? conversation
-  const end = shared.findIndex(isLast)
+  const end = shared.findIndex(({ event }) => isLast(event))
   return [
-    ...shared.filter((event, index) => index < end || !isStart(event)),
-    { type: 'BRANCH_STARTED', root, from, ...(at === undefined ? {} : { at }) },
+    ...shared.filter(({ event }, index) => index < end || !isStart(event)),
+    now({ type: 'BRANCH_STARTED', root, from, ...(at === undefined ? {} : { at }) }),
   ]
 }
 

@@ -47,6 +47,25 @@ describe('agent.fork, to rewind', () => {
   })
 })
 
+describe('agent.fork', () => {
+  it('keeps the times of what it copies, so that calls took as long as before', async () => {
+    const log = createMemoryLog()
+    const agent = createAgent({ log, model: scriptedModel(['Hello']) })
+    await agent.run({ conversation: 'c', messages: 'Hi' }).result
+    const lines: string[] = []
+    for await (const line of log.export('c')) {
+      const time = `2026-01-01T12:00:0${lines.length}.000Z`
+      lines.push(line.replace(/"timestamp":"[^"]*","event"/, `"timestamp":"${time}","event"`))
+    }
+    await log.import(lines, { id: 'old' })
+    const timesOf = async (id: string) => (await log.read(id)).map(({ timestamp }) => timestamp)
+    const times = await timesOf('old')
+    expect(new Set(times).size).toBe(times.length)
+    expect(await timesOf(await agent.fork('old'))).toEqual(times)
+    expect((await timesOf(await agent.fork('old', { branch: true }))).slice(0, -1)).toEqual(times)
+  })
+})
+
 describe('agent.debug of a fork', () => {
   it('has the tools and instructions of the run, which another agent may not have', async () => {
     const log = createMemoryLog()

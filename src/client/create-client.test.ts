@@ -129,6 +129,19 @@ describe('createClient', () => {
     await expect(proxy.client.info()).rejects.toMatchObject({ status: 502, transient: true })
   })
 
+  it('reports a connection that is lost within an answer', async () => {
+    const { client } = fake(() => new Response(cutAfter('{"version":')))
+    const lost = { code: 'unreachable', transient: true }
+    await expect(client.info()).rejects.toMatchObject(lost)
+    await expect(client.upload(new Blob(['x']))).rejects.toMatchObject(lost)
+    const stop = new AbortController()
+    const stopped = fake(() => {
+      stop.abort(new Error('enough'))
+      return new Response(cutAfter('{"records":'))
+    })
+    await expect(stopped.client.events('c', { signal: stop.signal })).rejects.toThrow('enough')
+  })
+
   it('returns null for an asset or debug data that does not exist', async () => {
     const missing = (code: string) =>
       fake(() => json({ error: { code, message: '…' } }, 404)).client
@@ -210,6 +223,18 @@ function fake(answer: (url: string, init?: RequestInit) => Response) {
     },
   })
   return { client, seen }
+}
+
+/** A body whose connection is lost after a text. */
+function cutAfter(text: string): ReadableStream<Uint8Array> {
+  const parts = [new TextEncoder().encode(text)]
+  return new ReadableStream({
+    pull(controller) {
+      const part = parts.shift()
+      if (part) controller.enqueue(part)
+      else controller.error(new TypeError('terminated'))
+    },
+  })
 }
 
 function json(value: unknown, status = 200): Response {

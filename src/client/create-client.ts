@@ -198,7 +198,10 @@ export interface Client {
   /** Loads the conversation and follows it until `close()`. */
   conversation(
     id: string,
-    options?: Pick<LiveOptions, 'firstPage' | 'notifyEvery' | 'idleTimeout' | 'retryDelay'>,
+    options?: Pick<
+      LiveOptions,
+      'firstPage' | 'notifyEvery' | 'idleTimeout' | 'retryDelay' | 'whileVisible'
+    >,
   ): LiveConversation
 }
 
@@ -289,6 +292,7 @@ const CLIENT_METHODS: MethodTables<Client> = {
     1: {
       firstPage: is.anything,
       ...is.all(is.notNegative, 'notifyEvery', 'idleTimeout', 'retryDelay'),
+      whileVisible: is.boolean,
     },
     throws: true,
   },

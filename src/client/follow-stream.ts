@@ -10,6 +10,11 @@ export interface FollowStreamOptions {
    * 500.
    */
   retryDelay?: number
+  /**
+   * Whether to follow only while the page is visible: a browser has only a few connections for each server. A hidden
+   * page is not closed, and follows again when it is shown. Default: false.
+   */
+  whileVisible?: boolean
 }
 
 /** Callbacks of a followed stream. */
@@ -31,11 +36,12 @@ export async function followStream(
   open: (signal: AbortSignal, alive: () => void) => Promise<ReadableStream<Uint8Array>>,
   { onOpen, onEvent, onLost }: FollowStreamEvents,
   signal: AbortSignal,
-  { idleTimeout = 45_000, retryDelay = 500 }: FollowStreamOptions = {},
+  { idleTimeout = 45_000, retryDelay = 500, whileVisible = false }: FollowStreamOptions = {},
 ): Promise<void> {
   let failures = 0
   while (!signal.aborted) {
     const connection = new AbortController()
+    let hiding: Hiding | null = null
     const dead = () => connection.abort(new ApiError(0, 'unreachable', 'The connection timed out.'))
     let isOurs = false
     let watchdog = setTimeout(dead, idleTimeout)
@@ -49,6 +55,7 @@ export async function followStream(
       isOurs = true
       onOpen?.()
       isOurs = false
+      if (whileVisible) hiding = onceHidden(() => connection.abort())
       for await (const event of readEventStream(body, alive)) {
         isOurs = true
         onEvent(event)
@@ -58,6 +65,10 @@ export async function followStream(
     } catch (reason) {
       if (signal.aborted) return
       if (isOurs) throw reason
+      if (hiding?.isOver) {
+        await untilVisible(signal)
+        continue
+      }
       const problem = asApiError(reason)
       if (!problem.transient) throw problem
       onLost?.(problem)
@@ -65,9 +76,56 @@ export async function followStream(
       failures += 1
     } finally {
       clearTimeout(watchdog)
+      hiding?.end()
       connection.abort()
     }
   }
+}
+
+/** The document of a page; undefined elsewhere. */
+function pageDocument() {
+  type Page = Pick<EventTarget, 'addEventListener' | 'removeEventListener'> & { hidden: boolean }
+  return (globalThis as { document?: Page }).document
+}
+
+/** Waits for the page to be hidden. */
+interface Hiding {
+  /** Whether the page was hidden. */
+  isOver: boolean
+  end(): void
+}
+
+/** Calls `then` once the page is hidden, at once if it is. */
+function onceHidden(then: () => void): Hiding {
+  const page = pageDocument()
+  const hiding: Hiding = {
+    isOver: false,
+    end: () => page?.removeEventListener('visibilitychange', check),
+  }
+  function check(): void {
+    if (!page?.hidden) return
+    hiding.isOver = true
+    then()
+  }
+  page?.addEventListener('visibilitychange', check)
+  check()
+  return hiding
+}
+
+/** Waits until the page is visible. The wait ends early when the signal is aborted, which is not an error. */
+function untilVisible(signal: AbortSignal): Promise<void> {
+  const page = pageDocument()
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const check = () => {
+    if (!page?.hidden || signal.aborted) resolve()
+  }
+  page?.addEventListener('visibilitychange', check)
+  signal.addEventListener('abort', check, { once: true })
+  check()
+  return promise.finally(() => {
+    page?.removeEventListener('visibilitychange', check)
+    signal.removeEventListener('abort', check)
+  })
 }
 
 function asApiError(reason: unknown): ApiError {

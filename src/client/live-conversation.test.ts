@@ -193,6 +193,31 @@ describe('followConversation', () => {
     expect(live.status).not.toBe('closed')
   })
 
+  it('releases the connection of a hidden page, and continues when it is visible', async () => {
+    const page = Object.assign(new EventTarget(), { hidden: true })
+    const show = (isShown: boolean) => {
+      page.hidden = !isShown
+      page.dispatchEvent(new Event('visibilitychange'))
+    }
+    vi.stubGlobal('document', page)
+    try {
+      const server = fakeServer([message(1)])
+      const live = follow(server, { whileVisible: true })
+      await until(() => server.cancelled === 1)
+      server.log.push(message(2))
+      // Loaded in the background, and not reported as a lost connection.
+      expect([texts(live), live.status, live.error]).toEqual([['m1'], 'live', null])
+      show(true)
+      await until(() => texts(live).length === 2)
+      show(false)
+      await until(() => server.cancelled === 2)
+      live.close()
+      expect(server.streams).toEqual([1, 1])
+    } finally {
+      vi.unstubAllGlobals()
+    }
+  })
+
   it('stops on close and releases the connection', async () => {
     const server = fakeServer([message(1)])
     const live = follow(server)

@@ -1,4 +1,4 @@
-import { answeredError, request, type Transport, unreachable } from './transport.ts'
+import { answeredError, request, type Transport, unlessCut, unreachable } from './transport.ts'
 
 /** Options of {@link sendBlob}. */
 export interface BlobOptions {
@@ -34,7 +34,7 @@ export async function sendBlob(
     return sendByXhr(new Xhr(), url, blob, { method, headers: all, onSent, signal })
   }
   const response = await request(transport, path, { method, body: blob, headers, signal })
-  const text = await response.text()
+  const text = await unlessCut(response.text(), signal)
   onSent?.(blob.size)
   return { status: response.status, text, header: (name) => response.headers.get(name) }
 }

@@ -46,21 +46,17 @@ export async function request(
   path: string,
   { method = 'GET', json, body, headers, signal }: RequestOptions = {},
 ): Promise<Response> {
-  const response = await transport
-    .fetch(transport.baseUrl + path, {
-      method,
-      signal,
-      headers: {
-        ...transport.headers,
-        ...(json === undefined ? {} : { 'content-type': 'application/json' }),
-        ...headers,
-      },
-      body: json === undefined ? body : JSON.stringify(json),
-    })
-    .catch((cause: unknown) => {
-      if (signal?.aborted) throw signal.reason
-      throw unreachable(cause)
-    })
+  const answer = transport.fetch(transport.baseUrl + path, {
+    method,
+    signal,
+    headers: {
+      ...transport.headers,
+      ...(json === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    body: json === undefined ? body : JSON.stringify(json),
+  })
+  const response = await unlessCut(answer, signal)
   if (response.ok) return response
   throw answeredError(response.status, await response.text().catch(() => ''))
 }
@@ -72,7 +68,17 @@ export async function requestJson<T>(
   options?: RequestOptions,
 ): Promise<T> {
   const response = await request(transport, path, options)
-  return parseAnswer<T>(response.status, await response.text())
+  return parseAnswer<T>(response.status, await unlessCut(response.text(), options?.signal))
+}
+
+/** Waits for a part of an answer. Throws as {@link request} does if the connection is lost meanwhile. */
+export async function unlessCut<T>(part: Promise<T>, signal?: AbortSignal): Promise<T> {
+  try {
+    return await part
+  } catch (cause) {
+    if (signal?.aborted) throw signal.reason
+    throw cause instanceof ApiError ? cause : unreachable(cause)
+  }
 }
 
 /** Parses the JSON of an answer. @throws ApiError for an answer that is not JSON */

@@ -49,6 +49,32 @@ describe('upload, with XMLHttpRequest', () => {
     expect(xhr.headers).toMatchObject({ 'x-test': '1', 'upload-offset': '6' })
   })
 
+  it('asks for the asset again if the connection is lost while the server makes a table', async () => {
+    const progress = 'event: progress\ndata: {"phase":"reading","bytes":1,"size":2}\n\n'
+    const parts = [new TextEncoder().encode(progress)]
+    const cut = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        const part = parts.shift()
+        if (part) controller.enqueue(part)
+        else controller.error(new TypeError('terminated'))
+      },
+    })
+    const answers = [
+      new Response(null, { status: 201, headers: { location: '/api/uploads/u1' } }),
+      new Response(null, { status: 204, headers: { 'upload-offset': '2' } }),
+      new Response(cut),
+      new Response('event: done\ndata: {"asset":{"ref":"asset://a1"},"table":null}\n\n'),
+    ]
+    const fetch = async () => answers.shift() as Response
+    const read: number[] = []
+    const made = await upload({ ...transport, fetch, native: false }, new Blob(['xy']), {
+      pieceBytes: 1,
+      retryDelay: 1,
+      onImport: ({ bytes }) => read.push(bytes),
+    })
+    expect([made.asset.ref, read]).toEqual(['asset://a1', [1]])
+  })
+
   it('throws errors of the server', async () => {
     const xhr = stubXhr()
     const sent = upload(transport, new Blob(['x']))

@@ -9,6 +9,7 @@ import {
   parseAnswer,
   request,
   type Transport,
+  unlessCut,
   unreachable,
 } from './transport.ts'
 
@@ -194,17 +195,27 @@ class PieceUpload {
 
   /** Creates an asset from the upload. Another attempt gets the same answer. */
   async #finish(path: string): Promise<UploadResult> {
-    const { onImport } = this.#options
+    const { onImport, signal } = this.#options
     const accept = onImport ? 'text/event-stream' : 'application/json'
     const answer = await this.#request(`${path}/asset`, 'POST', { accept })
-    if (!onImport) return parseAnswer<UploadResult>(answer.status, await answer.text())
-    for await (const { event, data } of answer.body ? readEventStream(answer.body) : []) {
-      if (event === 'progress') onImport(JSON.parse(data) as ImportProgress)
-      if (event === 'done') return JSON.parse(data) as UploadResult
-      // The status was sent before, with the first progress event.
-      if (event === 'error') throw answeredError(422, data)
+    if (!onImport) {
+      return parseAnswer<UploadResult>(answer.status, await unlessCut(answer.text(), signal))
     }
-    throw unreachable()
+    if (!answer.body) throw unreachable()
+    const events = readEventStream(answer.body)
+    try {
+      for (;;) {
+        const { done, value } = await unlessCut(events.next(), signal)
+        if (done) throw unreachable()
+        const { event, data } = value
+        if (event === 'progress') onImport(JSON.parse(data) as ImportProgress)
+        if (event === 'done') return JSON.parse(data) as UploadResult
+        // The status was sent before, with the first progress event.
+        if (event === 'error') throw answeredError(422, data)
+      }
+    } finally {
+      await events.return()
+    }
   }
 
   /** Deletes the upload. A server that cannot be reached deletes it after a day. */

@@ -132,6 +132,28 @@ describe('Conversations', () => {
     expect(await screen.findByText('Title all')).toBeTruthy()
   })
 
+  it('keeps the order of the server: a new title does not move a conversation', async () => {
+    const at = (hour: number) => ({ updatedAt: `2026-01-01T${hour}:00:00.000Z` })
+    const loaded = [summary('a', at(15)), summary('b', at(14)), summary('c', at(13))]
+    serve(() => ({ conversations: loaded, next: 'more' }))
+    await show()
+    await screen.findByText('Title c')
+    await waitFor(() => expect(changes.controller).not.toBeNull())
+    const ids = () =>
+      screen.getAllByRole('link', { name: /Title/ }).map((link) => link.getAttribute('href'))
+    changes.send({ conversation: summary('b', { title: 'Title of mine', ...at(14) }) })
+    await screen.findByText('Title of mine')
+    expect(ids()).toEqual(['/c/a', '/c/b', '/c/c'])
+    changes.send({ conversation: summary('c', { title: 'Title of the last', ...at(13) }) })
+    await screen.findByText('Title of the last')
+    expect(ids()).toEqual(['/c/a', '/c/b', '/c/c'])
+    // It is on a later page.
+    changes.send({ conversation: summary('old', at(10)) })
+    changes.send({ conversation: summary('c', { title: 'Title of today', ...at(16) }) })
+    await screen.findByText('Title of today')
+    expect(ids()).toEqual(['/c/c', '/c/a', '/c/b'])
+  })
+
   it('shows changes by others at once', async () => {
     serve(() => page(summary('a'), summary('b')))
     await show()

@@ -13,7 +13,7 @@ export class LiveConversations {
   constructor(client: Client, first?: { id: string; page: Promise<EventsPage | null> }) {
     this.#client = client
     if (!first) return
-    const live = client.conversation(first.id, { firstPage: first.page })
+    const live = client.conversation(first.id, { firstPage: first.page, whileVisible: true })
     this.#entries.set(first.id, { live, users: 0 })
   }
 
@@ -27,7 +27,10 @@ export class LiveConversations {
     const known = this.#entries.get(id)
     // The server rejected it before, such as until somebody signed in.
     const isOver = known?.users === 0 && known.live.status === 'closed'
-    const entry = known && !isOver ? known : { live: this.#client.conversation(id), users: 0 }
+    const entry =
+      known && !isOver
+        ? known
+        : { live: this.#client.conversation(id, { whileVisible: true }), users: 0 }
     this.#entries.set(id, entry)
     entry.users += 1
     return entry.live

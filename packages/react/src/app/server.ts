@@ -1,7 +1,6 @@
 import {
   type InfiniteData,
   infiniteQueryOptions,
-  QueryCache,
   QueryClient,
   queryOptions,
 } from '@tanstack/react-query'
@@ -43,11 +42,9 @@ const FORGET_RUNS_MS = 500
 type ConversationPages = InfiniteData<ConversationsPage>
 
 /** Binds everything that the panes share to one client, so that a page can show more than one server. */
-export function createServer(client: Client, { saved, first, filesUrl }: ServerOptions = {}) {
+export function createServer(own: Client, { saved, first, filesUrl }: ServerOptions = {}) {
+  const client = reportingFailures(own, noticeSignOut)
   const queries = new QueryClient({
-    queryCache: new QueryCache({
-      onError: (error, { queryKey }) => noticeSignOut(error, queryKey),
-    }),
     defaultOptions: {
       queries: {
         staleTime: 10_000,
@@ -65,9 +62,8 @@ export function createServer(client: Client, { saved, first, filesUrl }: ServerO
   })
 
   /** Shows the sign-in form if an answer says that the token is missing or no longer valid. */
-  function noticeSignOut(error: unknown, queryKey: readonly unknown[] = []): void {
-    const isInfo = queryKey[0] === infoQuery.queryKey[0]
-    if (isInfo || !(error instanceof ApiError) || error.status !== 401) return
+  function noticeSignOut(error: unknown): void {
+    if (!(error instanceof ApiError) || error.status !== 401) return
     // The form is already shown. Loading again would clear what the person is typing.
     if (queries.getQueryState(infoQuery.queryKey)?.status === 'error') return
     void queries.invalidateQueries({ queryKey: infoQuery.queryKey })
@@ -108,7 +104,7 @@ export function createServer(client: Client, { saved, first, filesUrl }: ServerO
       if (document.hidden) stop?.abort()
       if (document.hidden || stop?.signal.aborted === false) return
       stop = new AbortController()
-      client.followConversations(takeChange, stop).catch(noticeSignOut)
+      client.followConversations(takeChange, stop).catch(() => {})
     }
     document.addEventListener('visibilitychange', follow)
     follow()
@@ -269,6 +265,30 @@ export function createServer(client: Client, { saved, first, filesUrl }: ServerO
   }
 }
 
+/** The methods that are called without a valid token, and report that themselves. */
+const SIGNED_OUT: ReadonlySet<string | symbol> = new Set<keyof Client>([
+  'info',
+  'openSession',
+  'closeSession',
+])
+
+/** Returns the client, and reports the failures of its requests, whoever sent them. */
+function reportingFailures(client: Client, report: (error: unknown) => void): Client {
+  // The client itself may be frozen, and then its proxy must return its own methods.
+  const target: Client = Object.create(client)
+  return new Proxy(target, {
+    get(_, key) {
+      const method: unknown = Reflect.get(client, key)
+      if (typeof method !== 'function' || SIGNED_OUT.has(key)) return method
+      return (...values: unknown[]): unknown => {
+        const answer: unknown = Reflect.apply(method, client, values)
+        if (answer instanceof Promise) answer.catch(report)
+        return answer
+      }
+    },
+  })
+}
+
 const Context = createContext<Server | null>(null)
 
 /** Provides the server of the panes inside. */
@@ -281,16 +301,30 @@ export function useServer(): Server {
   return server
 }
 
-/** Puts a changed conversation at the beginning, or removes a deleted one. */
+/**
+ * Puts a changed conversation where the list has it, last changed first, or removes a deleted one. A new title is not
+ * such a change. A conversation that belongs behind the loaded pages comes with a later page.
+ */
 function withChange(
   pages: readonly ConversationsPage[],
   id: string,
   now: ConversationSummary | null,
 ): ConversationsPage[] {
-  return pages.map((page, index) => {
-    const others = page.conversations.filter((one) => one.id !== id)
-    return { ...page, conversations: index === 0 && now ? [now, ...others] : others }
-  })
+  const others = pages.map((page) => ({
+    ...page,
+    conversations: page.conversations.filter((one) => one.id !== id),
+  }))
+  if (now === null) return others
+  const isNotNewer = (one: ConversationSummary): boolean => one.updatedAt <= now.updatedAt
+  const found = others.find(({ conversations }) => conversations.some(isNotNewer))
+  const isKnown = pages.some(({ conversations }) => conversations.some((one) => one.id === id))
+  const last = others.at(-1)
+  const page = found ?? (isKnown || last?.next === null ? last : undefined)
+  if (page) {
+    const place = page.conversations.findIndex(isNotNewer)
+    page.conversations.splice(place === -1 ? page.conversations.length : place, 0, now)
+  }
+  return others
 }
 
 /**

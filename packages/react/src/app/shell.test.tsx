@@ -78,12 +78,21 @@ describe('Shell', () => {
       return fetch(...request)
     })
     vi.stubGlobal('fetch', asked)
-    server.noticeSignOut(new ApiError(401, 'unauthorized', 'This needs a token'), ['conversations'])
+    server.noticeSignOut(new ApiError(401, 'unauthorized', 'This needs a token'))
     // A page that asked the server again would show something else until it responds.
     await new Promise((resolve) => setTimeout(resolve, 20))
     answer.resolve()
     expect(screen.getByLabelText<HTMLInputElement>('Token')).toBe(field)
     expect(field.value).toBe('goo')
+  })
+
+  it('asks for a token when an action is rejected', async () => {
+    signedIn = true
+    await show()
+    await screen.findByText('No conversations yet')
+    signedIn = false
+    await expect(server.client.send('c', { content: 'Hi' })).rejects.toThrow(ApiError)
+    await waitFor(() => expect(screen.getByLabelText('Token')).toBeTruthy())
   })
 
   it('asks again when the token has expired', async () => {

@@ -8,6 +8,7 @@ import { server } from '../testing/server.ts'
 import { Composer } from './composer.tsx'
 import { keepDraft, readDraft } from './drafts.ts'
 import { attach, suggestReference } from './suggestions.ts'
+import { attachedFiles } from './use-uploads.ts'
 
 type Answer = (path: string, init?: RequestInit) => Response | Promise<Response>
 
@@ -17,6 +18,7 @@ beforeEach(() => {
   requests = []
   keepDraft('c1', '')
   keepDraft(null, '')
+  attachedFiles(server).clear()
   vi.stubGlobal('XMLHttpRequest', undefined)
 })
 
@@ -387,6 +389,20 @@ describe('Composer', () => {
     keepDraft('new', '')
   })
 
+  it('does not clear the text of another new conversation on the page', async () => {
+    answer((path) => Response.json(path === '/api/conversations' ? { id: 'new' } : {}))
+    const both = [<Composer key="one" />, <Composer key="two" />]
+    const { router } = await renderInApp(both, { id: null })
+    const [one, two] = screen.getAllByRole<HTMLTextAreaElement>('textbox', { name: 'Message' })
+    if (!one || !two) throw new Error('There are not two boxes.')
+    fireEvent.change(one, { target: { value: 'hello' } })
+    fireEvent.change(two, { target: { value: 'something else' } })
+    fireEvent.keyDown(one, { key: 'Enter' })
+    await waitFor(() => expect(router.state.location.pathname).toBe('/c/new'))
+    expect([one.value, two.value]).toEqual(['', 'something else'])
+    expect(readDraft('new')).toBe('')
+  })
+
   it('clears what was sent, and stays, if another conversation is shown by then', async () => {
     const sent = Promise.withResolvers<Response>()
     answer((path) => (path.endsWith('/messages') ? sent.promise : Response.json({ id: 'new' })))
@@ -409,6 +425,46 @@ describe('Composer', () => {
     other.unmount()
     await renderInApp(<Composer />)
     expect(box().value).toBe('half a thought')
+  })
+
+  it('keeps the attachments of a conversation while another one is shown, until they are sent', async () => {
+    const asset = { ref: 'asset://a1', assetId: 'a1', mime: 'text/csv', kind: 'file', size: 9 }
+    answer((path) => Response.json(path.startsWith('/api/assets?') ? { asset, table: null } : {}))
+    const first = await renderInApp(<Composer />)
+    act(() => attach(new File(['x'], 'a.csv')))
+    await waitFor(() => expect(attachedFiles(server).get('c1')).toHaveLength(1))
+    first.unmount()
+    const other = await renderInApp(<Composer />, { id: 'c2' })
+    expect(screen.queryByText('a.csv')).toBeNull()
+    other.unmount()
+    const again = await renderInApp(<Composer />)
+    expect(screen.getByText('a.csv')).toBeTruthy()
+    fireEvent.click(screen.getByRole('button', { name: 'Send' }))
+    await waitFor(() => expect(screen.queryByText('a.csv')).toBeNull())
+    again.unmount()
+    await renderInApp(<Composer />)
+    expect(screen.queryByText('a.csv')).toBeNull()
+  })
+
+  it('carries a file that is attached meanwhile over to a new conversation', async () => {
+    const asset = { ref: 'asset://a1', assetId: 'a1', mime: 'text/csv', kind: 'file', size: 9 }
+    const sent = Promise.withResolvers<Response>()
+    answer((path) => {
+      if (path.endsWith('/messages')) return sent.promise
+      return Response.json(path.startsWith('/api/assets?') ? { asset, table: null } : { id: 'new' })
+    })
+    const { router } = await renderInApp(<Composer />, { id: null })
+    type('hello')
+    fireEvent.keyDown(box(), { key: 'Enter' })
+    await waitFor(() => expect(requests.at(-1)?.path).toBe('/api/conversations/new/messages'))
+    act(() => attach(new File(['x'], 'late.csv')))
+    await waitFor(() => expect(attachedFiles(server).get('')).toHaveLength(1))
+    sent.resolve(Response.json({}))
+    await waitFor(() => expect(router.state.location.pathname).toBe('/c/new'))
+    const names = attachedFiles(server)
+      .get('new')
+      ?.map(({ file }) => file.name)
+    expect([names, screen.queryByText('late.csv')]).toEqual([['late.csv'], null])
   })
 
   it('offers to stop instead of to send during a run', async () => {

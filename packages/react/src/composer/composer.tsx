@@ -68,7 +68,7 @@ function MessageForm({ autoFocus = false, dropWithin }: ComposerProps) {
   const waits = phase === 'waiting'
   const { status } = useConnection()
   const sendMessage = useSend()
-  const { uploads, add, restore, replace, retry, remove, clearSent } = useUploads()
+  const { uploads, add, restore, replace, retry, remove, clearSent } = useUploads(id)
   const [text, setText] = useDraft(id)
   const [sending, setSending] = useState(false)
   const [problem, setProblem] = useState<{ code?: string; message: string } | null>(null)
@@ -94,6 +94,8 @@ function MessageForm({ autoFocus = false, dropWithin }: ComposerProps) {
     if (autoFocus) focusWithoutTouch(box.current)
   }, [autoFocus])
 
+  const written = useRef(text)
+  written.current = text
   const isShown = useRef(true)
   useEffect(() => {
     isShown.current = true
@@ -120,13 +122,14 @@ function MessageForm({ autoFocus = false, dropWithin }: ComposerProps) {
     setProblem(null)
     try {
       const conversation = await sendMessage({ content: text.trim(), attachments }, ifBusy)
-      // More may have been written and attached since, and another conversation may be shown.
-      const now = readDraft(id)
+      // More may have been written and attached since, and another conversation may be shown. The kept text may be that
+      // of another box, because all new conversations share it.
+      const now = isShown.current ? written.current : readDraft(id)
       const rest = now.startsWith(text) ? now.slice(text.length).trimStart() : now
       keepDraft(id, '')
       keepDraft(conversation, rest)
       setText(id === null ? '' : rest)
-      clearSent(uploads)
+      clearSent(uploads, conversation)
       forgetConversations()
       if (id === null && isShown.current) await openConversation(conversation)
     } catch (error) {

@@ -1,6 +1,6 @@
 import type { Attachment, UploadResult } from 'byref/client'
 import { useEffect, useRef, useState } from 'react'
-import { useServer } from '../app/server.ts'
+import { type Server, useServer } from '../app/server.ts'
 import { errorText } from '../ui/error-text.ts'
 import type { SuggestedAsset } from './suggestions.ts'
 
@@ -24,8 +24,21 @@ export interface Upload {
 
 let lastKey = 0
 
+/** The attached files of unsent messages, by conversation. */
+const attached = new WeakMap<object, Map<string, Upload[]>>()
+
+/**
+ * Returns the attached files of unsent messages on a server, by conversation. They stay while another conversation is
+ * shown.
+ */
+export function attachedFiles({ queries }: Pick<Server, 'queries'>): Map<string, Upload[]> {
+  const known = attached.get(queries) ?? new Map<string, Upload[]>()
+  attached.set(queries, known)
+  return known
+}
+
 /** Returns the files of the unsent message, and functions to add, retry and remove them, also during an upload. */
-export function useUploads(): {
+export function useUploads(conversation: string | null): {
   uploads: Upload[]
   add: (files: Iterable<File>) => void
   /** Adds files that the server has already. */
@@ -34,11 +47,20 @@ export function useUploads(): {
   replace: (attachment: SuggestedAsset, ids: readonly string[]) => void
   retry: (key: number) => void
   remove: (key: number) => void
-  /** Removes the files that were sent with a message. Failed ones and later ones stay. */
-  clearSent: (sent: readonly Upload[]) => void
+  /**
+   * Removes the files that were sent with a message. Failed ones and later ones stay; those that are attached go along
+   * into the conversation that the message created.
+   */
+  clearSent: (sent: readonly Upload[], conversation: string) => void
 } {
-  const { assetQuery, client, queries } = useServer()
-  const [uploads, setUploads] = useState<Upload[]>([])
+  const server = useServer()
+  const { assetQuery, client, queries } = server
+  const kept = attachedFiles(server)
+  const place = conversation ?? ''
+  const [uploads, setUploads] = useState<Upload[]>(() => kept.get(place) ?? [])
+  useEffect(() => {
+    kept.set(place, uploads.filter(isAttached))
+  }, [kept, place, uploads])
   const controllers = useRef(new Map<number, AbortController>())
   useEffect(() => {
     const open = controllers.current
@@ -121,7 +143,16 @@ export function useUploads(): {
       controllers.current.get(key)?.abort()
       setUploads((all) => all.filter((upload) => upload.key !== key))
     },
-    clearSent: (sent) =>
-      setUploads((all) => all.filter((one) => one.status !== 'done' || !sent.includes(one))),
+    clearSent(sent, into) {
+      const rest = kept.get(place)?.filter((one) => !sent.includes(one)) ?? []
+      kept.delete(place)
+      kept.set(into, rest)
+      const stays = (one: Upload) => into === place && !sent.includes(one)
+      setUploads((all) => all.filter((one) => !isAttached(one) || stays(one)))
+    },
   }
+}
+
+function isAttached({ status }: Upload): boolean {
+  return status === 'done'
 }

@@ -148,6 +148,22 @@ describe('Conversation', () => {
   })
 })
 
+describe('Thread', () => {
+  it('says that a conversation does not exist, and does not look as if it were loading', async () => {
+    const error = { code: 'conversation_not_found', message: 'There is no conversation "gone"' }
+    const fetch = async () => Response.json({ error }, { status: 404 })
+    render(
+      <ByrefProvider client={createClient({ fetch })}>
+        <Thread conversationId="gone" />
+      </ByrefProvider>,
+    )
+    const notice = await screen.findByRole('alert')
+    expect(notice.textContent).toContain('This conversation does not exist.')
+    expect(within(notice).queryByRole('button')).toBeNull()
+    expect(document.querySelector('.animate-pulse')).toBeNull()
+  })
+})
+
 describe('renderers', () => {
   const Broken = () => {
     throw new Error('Out of paint')

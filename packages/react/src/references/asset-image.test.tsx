@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
-import { act, fireEvent, screen } from '@testing-library/react'
+import { act, fireEvent, screen, waitFor } from '@testing-library/react'
 import { emptyConversation } from 'byref/client'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { ConversationSourceProvider } from '../app/conversation-context.tsx'
 import { renderInApp } from '../testing/render-in-app.tsx'
 import { AssetImage } from './asset-image.tsx'
@@ -31,4 +31,22 @@ it('reloads an image when the connection is back', async () => {
   enter('reconnecting')
   enter('live')
   expect(screen.getByRole('img', { name: 'A boat' })).toBeTruthy()
+})
+
+it('says only of an image that it cannot be shown', async () => {
+  vi.stubGlobal('fetch', async (path: string) => {
+    const assetId = path.split('/').at(-1)
+    const mime = assetId === 'table' ? 'text/csv' : 'image/png'
+    return Response.json({
+      asset: { assetId, mime, name: assetId, size: 9, kind: 'file' },
+      meta: {},
+    })
+  })
+  await renderInApp([
+    <AssetImage key="a" reference="asset://table" alt="Rows" />,
+    <AssetImage key="b" reference="asset://boat" alt="A boat" />,
+  ])
+  for (const name of ['Rows', 'A boat']) fireEvent.error(screen.getByRole('img', { name }))
+  const chips = () => screen.getAllByRole('link').map(({ textContent }) => textContent)
+  await waitFor(() => expect(chips()).toEqual(['table9 B', 'boatcannot be shown']))
 })

@@ -2,6 +2,7 @@ import { use } from 'react'
 import { useConversationId } from '../app/conversation-context.tsx'
 import { ViewLink } from '../app/navigation.tsx'
 import { useServer } from '../app/server.ts'
+import { useQuery } from '../app/server-queries.ts'
 import { useLoadFailure } from '../app/use-load-failure.ts'
 import { cn } from '../ui/cn.ts'
 import { AssetChip, BrokenChip } from './asset-chip.tsx'
@@ -30,7 +31,7 @@ export function AssetImage({ reference, alt, className }: AssetImageProps) {
   if (!parsed) {
     return <BrokenChip reference={reference} reason="There is no image at this reference." />
   }
-  if (failed) return <AssetChip reference={reference} detail="cannot be shown" />
+  if (failed) return <FailedImage reference={reference} id={parsed.id} />
   const image = (
     <img
       src={url}
@@ -53,4 +54,12 @@ export function AssetImage({ reference, alt, className }: AssetImageProps) {
       {image}
     </ViewLink>
   )
+}
+
+/** Replaces an image that the browser cannot show: only an image is damaged, and other files open as usual. */
+function FailedImage({ reference, id }: { reference: string; id: string }) {
+  const { assetQuery } = useServer()
+  const { data } = useQuery(assetQuery(id))
+  const isOther = data && !data.asset.mime.startsWith('image/')
+  return <AssetChip reference={reference} detail={isOther ? undefined : 'cannot be shown'} />
 }

@@ -13,6 +13,11 @@ describe('tableShape', () => {
     expect(tableShape({ ...columns, 'content/rows': "<class 'list'>" })).toBe('0 rows × 2 columns')
   })
 
+  it('counts the columns of a wide table by the mark of the cut', () => {
+    const cut = { ...columns, 'content/columns/2': '<cut from 200 items>' }
+    expect(tableShape({ ...cut, 'content/rows': "<class 'list'>" })).toBe('0 rows × 200 columns')
+  })
+
   it('is null for anything else', () => {
     expect(tableShape({ content: "<class 'Uint8Array'>" })).toBeNull()
   })

@@ -12,6 +12,7 @@ export function Connection() {
   useEffect(() => noticeSignOut(error), [error, noticeSignOut])
   if (!error) return null
   if (status === 'closed') {
+    const isGone = error.code === 'conversation_not_found'
     return (
       <div className="absolute inset-x-0 top-0 z-10 p-3">
         <Notice
@@ -20,13 +21,18 @@ export function Connection() {
           live
           className="mx-auto max-w-2xl"
           actions={
-            <Button look="outline" onClick={() => location.reload()}>
-              Reload
-            </Button>
+            !isGone && (
+              <Button look="outline" onClick={() => location.reload()}>
+                Reload
+              </Button>
+            )
           }
         >
-          This page no longer follows the conversation. Nothing is lost: reload to see all of it.{' '}
-          {error.message}
+          {isGone
+            ? empty
+              ? 'This conversation does not exist. Somebody deleted it, or its id is wrong.'
+              : 'Somebody deleted this conversation. Its content cannot be restored.'
+            : `This page no longer follows the conversation. Nothing is lost: reload to see all of it. ${error.message}`}
         </Notice>
       </div>
     )

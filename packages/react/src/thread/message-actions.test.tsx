@@ -6,6 +6,7 @@ import { Notifications } from '../app/notifications.tsx'
 import { message, runStarted, stateOf } from '../testing/messages.ts'
 import { type RenderOptions, renderInApp } from '../testing/render-in-app.tsx'
 import { server } from '../testing/server.ts'
+import { Queued } from './queued.tsx'
 import { ThreadItem } from './thread-item.tsx'
 import { timeline } from './timeline.ts'
 
@@ -68,6 +69,18 @@ describe('MessageActions', () => {
     const items = namesIn(await menuOf('a'))
     expect(items).toContain('Debug data')
     expect(items).not.toContain('Edit and continue from here')
+  })
+
+  it('offers no rewind to a message that waits for a run', async () => {
+    const state = stateOf(runStarted(), {
+      type: 'NEW_MESSAGE',
+      payload: question,
+      deliver: 'next_run',
+    })
+    await renderInApp(<Queued />, { state })
+    const items = namesIn(await menuOf('q'))
+    expect(items).toContain('Try again')
+    expect(items).not.toContain('Rewind to hereA new conversation')
   })
 
   it('repeats the message that led to an answer, in a new conversation', async () => {

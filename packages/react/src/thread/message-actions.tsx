@@ -104,6 +104,9 @@ function Items({
   const mayDelete = useMay('owner')
   const isOver = useConversation(runPhase) === 'over'
   const asked = useConversation((state) => saidBefore(state.messages, message))
+  const isQueued = useConversation(({ inbox }) =>
+    inbox.some((one) => one.message.id === message.id),
+  )
   const { hasDebug } = readMetadata(message)
   const { content, id } = message
   const isText = typeof content === 'string' && content !== ''
@@ -159,9 +162,16 @@ function Items({
               Edit and continue from here
             </MenuItem>
           )}
-          <MenuItem icon={History} hint="A new conversation" onSelect={() => void goTo(rewound())}>
-            Rewind to here
-          </MenuItem>
+          {/* It is not yet a part of the conversation. */}
+          {!isQueued && (
+            <MenuItem
+              icon={History}
+              hint="A new conversation"
+              onSelect={() => void goTo(rewound())}
+            >
+              Rewind to here
+            </MenuItem>
+          )}
         </>
       )}
       {mayDelete && (

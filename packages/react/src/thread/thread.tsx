@@ -1,7 +1,12 @@
 import type { Message } from 'byref/client'
 import { ArrowDown } from 'lucide-react'
 import { type ReactNode, useCallback, useEffect, useMemo, useRef } from 'react'
-import { useConversation, useConversationId, useLoaded } from '../app/conversation-context.tsx'
+import {
+  useConnection,
+  useConversation,
+  useConversationId,
+  useLoaded,
+} from '../app/conversation-context.tsx'
 import { useHash } from '../app/navigation.tsx'
 import { Button } from '../ui/button.tsx'
 import { Comparison } from '../versions/comparison.tsx'
@@ -27,6 +32,7 @@ const NONE: readonly Message[] = []
 export function Thread({ empty = null }: { empty?: ReactNode }) {
   const id = useConversationId()
   const loaded = useLoaded()
+  const { status } = useConnection()
   const messages = useConversation((state) => state.messages)
   const runs = useConversation((state) => state.runs)
   const calls = useConversation((state) => state.calls)
@@ -65,7 +71,7 @@ export function Thread({ empty = null }: { empty?: ReactNode }) {
           className="mx-auto flex min-h-full w-full max-w-3xl flex-col px-3 pt-4 pb-6 sm:px-6"
         >
           {id === null && empty}
-          {!loaded && !isThere && <ThreadSkeleton />}
+          {!loaded && !isThere && status !== 'closed' && <ThreadSkeleton />}
           {start > 0 && (
             <WindowEdge
               label="Show earlier messages"

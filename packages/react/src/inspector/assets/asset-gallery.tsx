@@ -1,7 +1,8 @@
-import { Shapes } from 'lucide-react'
+import { ImageOff, Shapes } from 'lucide-react'
 import { useState } from 'react'
 import { ViewLink } from '../../app/navigation.tsx'
 import { useServer } from '../../app/server.ts'
+import { useLoadFailure } from '../../app/use-load-failure.ts'
 import { AssetFacts } from '../../references/asset-facts.tsx'
 import { AssetIcon } from '../../references/asset-icon.tsx'
 import { LabelMark } from '../../trust/label-mark.tsx'
@@ -67,17 +68,27 @@ export function AssetGallery({ entries }: { entries: AssetEntry[] }) {
 
 function Picture({ entry }: { entry: AssetEntry }) {
   const { client } = useServer()
+  const url = client.assetUrl(entry.ref)
+  const [failed, onError] = useLoadFailure(url)
   return (
     <ViewLink
       view={{ asset: entry.id }}
       className="group block overflow-hidden rounded-lg border border-line hover:border-line-strong"
     >
-      <img
-        src={client.assetUrl(entry.ref)}
-        alt=""
-        loading="lazy"
-        className="aspect-4/3 w-full bg-white object-contain"
-      />
+      {failed ? (
+        <span className="grid aspect-4/3 place-content-center justify-items-center gap-1 bg-sunken text-xs text-ink-3">
+          <ImageOff className="size-5" aria-hidden />
+          Cannot be shown
+        </span>
+      ) : (
+        <img
+          src={url}
+          alt=""
+          loading="lazy"
+          onError={onError}
+          className="aspect-4/3 w-full bg-white object-contain"
+        />
+      )}
       <span className="block truncate border-t border-line px-2 py-1 text-xs">
         <bdi>{entry.name ?? madeBy(entry) ?? entry.id}</bdi>
         <Mark id={entry.id} className="flex" />

@@ -44,6 +44,14 @@ describe('AssetsTab', () => {
     expect(asked).not.toHaveBeenCalled()
   })
 
+  it('says of a damaged image that it cannot be shown', async () => {
+    details()
+    await renderInApp(<AssetsTab />, { state: stateOf(created('p', { name: 'boat.png' })) })
+    const picture = screen.getByRole('link', { name: 'boat.png' })
+    fireEvent.error(within(picture).getByRole('presentation'))
+    expect(picture.textContent).toBe('Cannot be shownboat.png')
+  })
+
   it('lists a file with several versions once, as the newest', async () => {
     details()
     const edit = { ...file, previous: 'asset://v1' }

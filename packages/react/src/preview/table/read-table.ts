@@ -1,4 +1,5 @@
 import { unflatten } from 'byref/client'
+import { countBeforeCut } from '../../references/table-shape.ts'
 import { isRecord } from '../../ui/is-record.ts'
 
 /** The part of a table that its meta contains. */
@@ -7,6 +8,8 @@ export interface TableSample {
   rows: Record<string, unknown>[]
   /** Number of all rows. */
   total: number
+  /** Number of all columns, if the meta of a wide table does not name all. */
+  width?: number
 }
 
 /** Returns the table that a flattened meta describes, with its first rows. Null for any other asset. */
@@ -28,8 +31,9 @@ export function readTable(meta: Record<string, unknown>): TableSample | null {
         : [],
   )
   const rows = content.rows.filter(isRecord)
-  const cut = /^<cut from (\d+) items>$/.exec(String(content.rows.at(-1)))
-  return { columns, rows, total: cut ? Number(cut[1]) : rows.length }
+  const total = countBeforeCut(content.rows.at(-1)) ?? rows.length
+  const width = countBeforeCut(content.columns.at(-1))
+  return { columns, rows, total, ...(width !== null && { width }) }
 }
 
 /** Returns whether the cells of a column of this type are numbers. */

@@ -1,11 +1,11 @@
 // @vitest-environment jsdom
 
 import { fireEvent, screen, waitFor, within } from '@testing-library/react'
-import type { AssetInfo, RowsPage } from 'byref/client'
+import { type AssetInfo, flatten, type RowsPage } from 'byref/client'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { renderInApp } from '../../testing/render-in-app.tsx'
 import { client } from '../../testing/server.ts'
-import type { TableSample } from './read-table.ts'
+import { readTable, type TableSample } from './read-table.ts'
 import { TablePreview } from './table-preview.tsx'
 
 const asset = { assetId: 'a', ref: 'asset://a' } as AssetInfo
@@ -98,6 +98,26 @@ describe('TablePreview', () => {
     expect(conditions.getAllByRole('listitem')).toHaveLength(1)
     fireEvent.click(screen.getByRole('button', { name: 'Remove the condition on n' }))
     await waitFor(() => expect(screen.queryByRole('list', { name: 'Conditions' })).toBeNull())
+  })
+
+  it('shows columns of a wide table that its meta does not name', async () => {
+    const names = Array.from({ length: 120 }, (_, i) => `col${i}`)
+    const asked = rowsOf(3).mockImplementation(async (_, { columns = names } = {}) => {
+      const typed = columns.map((name) => ({ name, type: 'string' }))
+      const row = Object.fromEntries(columns.map((name) => [name, `in ${name}`]))
+      return { rows: [row], total: 1, offset: 0, next: null, columns: typed }
+    })
+    const meta = flatten({
+      content: { columns: names.slice(0, 100).map((name) => ({ name })), rows: [] },
+    })
+    const table = readTable({ ...meta, 'content/columns/100': '<cut from 120 items>' })
+    if (!table) throw new Error('The meta is not that of a table.')
+    await renderInApp(<TablePreview table={{ ...table, total: 1 }} asset={asset} />)
+    expect(await screen.findByText(/columns 1–50 of 120/)).toBeTruthy()
+    fireEvent.click(screen.getByRole('button', { name: 'Columns after' }))
+    fireEvent.click(screen.getByRole('button', { name: 'Columns after' }))
+    expect(await screen.findByText('in col119')).toBeTruthy()
+    expect(asked.mock.lastCall?.[1]?.columns).toHaveLength(20)
   })
 
   it('shows many columns in parts', async () => {

@@ -32,8 +32,9 @@ export function TablePreview({ table, asset }: { table: TableSample; asset: Asse
   const [sight, setSight] = useState({ first: 0, last: 30 })
   const { data: info } = useQuery(infoQuery)
   const mayAsk = useMay('member')
-  const isWide = table.columns.length > COLUMNS
-  const columns = table.columns.slice(start, start + COLUMNS)
+  const allColumns = useColumns(table, asset)
+  const isWide = allColumns.length > COLUMNS
+  const columns = allColumns.slice(start, start + COLUMNS)
   const names = isWide ? columns.map(({ name }) => name) : undefined
   const rows = useTableRows({ ref: asset.ref, columns: names, sort, where }, sight)
   const total = rows.total ?? (where.length > 0 ? 0 : table.total)
@@ -43,7 +44,7 @@ export function TablePreview({ table, asset }: { table: TableSample; asset: Asse
     <div className="overflow-hidden rounded-lg border border-line">
       {open === 'filter' && (
         <TableFilter
-          columns={table.columns}
+          columns={allColumns}
           where={where}
           onChange={setWhere}
           onClose={() => setOpen(null)}
@@ -65,7 +66,7 @@ export function TablePreview({ table, asset }: { table: TableSample; asset: Asse
           {count < total && `, the first ${formatCount(count)} in this order`}
           {rows.loading && ' · loading…'}
         </span>
-        {isWide && <ColumnPages start={start} of={table.columns.length} onChange={setStart} />}
+        {isWide && <ColumnPages start={start} of={allColumns.length} onChange={setStart} />}
         <Button
           className="h-6 px-1.5 text-xs"
           aria-pressed={open === 'filter'}
@@ -91,6 +92,19 @@ export function TablePreview({ table, asset }: { table: TableSample; asset: Asse
       {open === 'sql' && <TableQuery asset={asset} />}
     </div>
   )
+}
+
+/** Returns all columns. The meta of a wide table has only the first ones, and the server has the names of the others. */
+function useColumns({ columns, width }: TableSample, { ref }: AssetInfo): TableSample['columns'] {
+  const { client } = useServer()
+  const { data } = useQuery({
+    queryKey: ['columns', ref],
+    queryFn: async () => (await client.rows(ref, { limit: 1 })).columns,
+    enabled: width !== undefined,
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+  const others = data?.slice(columns.length) ?? []
+  return [...columns, ...others.map(({ name, type }) => ({ name, type, missing: null }))]
 }
 
 /** Returns a row from the meta, whose first rows are shown before anything is loaded. */
