@@ -87,8 +87,8 @@ function* linesOf(
   events: readonly TimedEvent[],
   debug: Readonly<Record<string, unknown>>,
 ): Generator<string> {
-  const at = Date.now()
-  yield headerLine({ id, title: null, created: at, updated: at })
+  const created = Date.now()
+  yield headerLine({ id, title: null, created, updated: created })
   for (const [i, { at, event }] of events.entries()) {
     yield recordLine(i + 1, at, JSON.stringify(event))
   }
