@@ -110,6 +110,23 @@ describe('fetchAssetTool', () => {
     }
   })
 
+  it('reads a range of bytes of a text as text, because a prompt has only whole files', async () => {
+    const assets = createAssets()
+    const part = async (body: string | Uint8Array, mime: string, range: object) => {
+      const { ref } = await assets.save(Buffer.from(body), mime)
+      return fetchAssetTool.execute({ ref, ...range }, { assets })
+    }
+    expect(await part('l1\nl2\nl3', 'text/plain', { start: 3, end: 5 })).toMatchObject({
+      text: 'l2',
+    })
+    expect(await part('{"a": 1}', 'application/json', { start: 1, end: 7 })).toMatchObject({
+      text: '"a": 1',
+    })
+    expect(await part('last', 'text/csv', { start: -2 })).toMatchObject({ text: 'st' })
+    expect(await part(PNG, 'image/png', { start: 0, end: 3 })).toHaveProperty('dataUrl')
+    expect(await part('whole', 'text/plain', {})).toHaveProperty('dataUrl')
+  })
+
   it('reads fields, ranges of bytes and of lines', async () => {
     const assets = createAssets()
     const rows = [{ 'a/b': 'x' }, { 'a/b': 'y' }]

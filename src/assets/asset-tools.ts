@@ -9,7 +9,7 @@ import type { Assets } from './assets-contract.ts'
 import { orAborted } from './bodies/abortable.ts'
 import { readBytes } from './bodies/body.ts'
 import { base64Of, dataUrlOf, decodeBase64 } from './bodies/data-url.ts'
-import { documentForm, isJsonType } from './bodies/mime-type.ts'
+import { documentForm, isJsonType, readsAsText } from './bodies/mime-type.ts'
 import { textIn } from './bodies/text-encoding.ts'
 import { defined } from './defined.ts'
 import { isRows, jsonLine } from './tables/table-facts.ts'
@@ -183,11 +183,13 @@ function summaryOf({ ref, mime, size, kind }: AssetInfo) {
 async function defaultFormat(
   assets: Assets,
   ref: AssetRefInput,
-  { page, startLine, startColumn, endLine }: Record<string, unknown>,
+  { page, startLine, startColumn, endLine, start = null, end = start }: Record<string, unknown>,
 ): Promise<'text' | 'dataUrl'> {
   if ([page, startLine, startColumn, endLine].some((value) => value !== undefined)) return 'text'
   const { structured, table, mime: type, size } = await assets.info(ref)
   if (!structured) {
+    // A prompt has no part of a file, so the text of the part is in the result.
+    if (end !== null && (isJsonType(type) || readsAsText(type))) return 'text'
     if (documentForm(type) && size > MAX_BYTES) return 'text'
     return (await assets.meta(ref)).asset_type === OFFLOADED_TYPE ? 'text' : 'dataUrl'
   }
