@@ -68,7 +68,17 @@ export async function forkConversation(
   const debug = await debugOf(log, conversation, events)
   const deletions = deletionsIn(events, await log.deleted(conversation)).map(now)
   // An append would set all times to now, and runs would have taken no time.
-  return log.import(linesOf(id, [...timed, ...deletions], debug), { id })
+  const title = branch ? await givenTitle(log, conversation) : null
+  return log.import(linesOf({ id, title }, [...timed, ...deletions], debug), { id })
+}
+
+/** Returns the title that the conversation was given, or null. The title of its summary may be that of a message. */
+async function givenTitle(log: ConversationLog, conversation: string): Promise<string | null> {
+  for await (const lines of log.export(conversation)) {
+    const [header = ''] = lines.split('\n', 1)
+    return (JSON.parse(header) as { title: string | null }).title
+  }
+  return null
 }
 
 /** An event, and when it happened, in milliseconds since 1970. */
@@ -83,12 +93,12 @@ function now(event: ConversationEvent): TimedEvent {
 
 /** Yields the lines of a conversation. */
 function* linesOf(
-  id: string,
+  { id, title }: { id: string; title: string | null },
   events: readonly TimedEvent[],
   debug: Readonly<Record<string, unknown>>,
 ): Generator<string> {
   const created = Date.now()
-  yield headerLine({ id, title: null, created, updated: created })
+  yield headerLine({ id, title, created, updated: created })
   for (const [i, { at, event }] of events.entries()) {
     yield recordLine(i + 1, at, JSON.stringify(event))
   }

@@ -64,6 +64,17 @@ describe('agent.fork', () => {
     expect(await timesOf(await agent.fork('old'))).toEqual(times)
     expect((await timesOf(await agent.fork('old', { branch: true }))).slice(0, -1)).toEqual(times)
   })
+
+  it('gives the title of a conversation to its versions, and not to other forks', async () => {
+    const log = createMemoryLog()
+    const agent = createAgent({ log, model: scriptedModel(['Hello']) })
+    await agent.run({ conversation: 'c', messages: 'Hi' }).result
+    const titleOf = async (id: string) => (await log.find(id))?.title
+    expect(await titleOf(await agent.fork('c', { branch: true }))).toBe('Hi')
+    await log.rename('c', 'My plan')
+    expect(await titleOf(await agent.fork('c', { branch: true }))).toBe('My plan')
+    expect(await titleOf(await agent.fork('c'))).toBe('Hi')
+  })
 })
 
 describe('agent.debug of a fork', () => {

@@ -32,7 +32,16 @@ export function useSend(): (
   }
 }
 
-/** `crypto.randomUUID` is only on pages with HTTPS. */
-function newMessageId(): string {
-  return crypto.getRandomValues(new Uint32Array(4)).join('-')
+const sentHere = new Set<string>()
+
+/** Returns whether this page sent the message with this id. */
+export function isSentHere(id: string): boolean {
+  return sentHere.has(id)
+}
+
+/** Returns the id of a message that this page sends. `crypto.randomUUID` is only on pages with HTTPS. */
+export function newMessageId(): string {
+  const id = crypto.getRandomValues(new Uint32Array(4)).join('-')
+  sentHere.add(id)
+  return id
 }

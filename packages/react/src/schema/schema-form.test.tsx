@@ -69,7 +69,7 @@ describe('SchemaForm', () => {
     const input = { city: 'Oslo', days: 3, unit: '°F', rain: true, extra: { a: 1 } }
     expect(requests[0]).toEqual({
       path: '/api/conversations/c1/messages',
-      body: { type: 'input', input, schema, output, ifBusy: 'queue' },
+      body: { id: expect.any(String), type: 'input', input, schema, output, ifBusy: 'queue' },
     })
   })
 

@@ -2,6 +2,7 @@ import type { DataBlock, Message } from 'byref/client'
 import { useConversation, useConversationId } from '../app/conversation-context.tsx'
 import { useMay } from '../app/role.ts'
 import { useServer } from '../app/server.ts'
+import { newMessageId } from '../composer/use-send.ts'
 import { readVariable } from '../references/board.ts'
 import { readBlock } from '../references/data-block.ts'
 import { asSchema, fieldsOf } from '../schema/schema-fields.ts'
@@ -34,7 +35,7 @@ export function InputForm({ message }: { message: Message }) {
         values={'value' in found ? asSchema(found.value) : {}}
         onSubmit={async (input) => {
           const answer = { type: 'input', input, schema, output, _instance } as const
-          await client.send(conversation, answer, { ifBusy: 'queue' })
+          await client.send(conversation, { id: newMessageId(), ...answer }, { ifBusy: 'queue' })
         }}
       />
     </div>

@@ -8,6 +8,7 @@ import {
   useLoaded,
 } from '../app/conversation-context.tsx'
 import { useHash } from '../app/navigation.tsx'
+import { isSentHere } from '../composer/use-send.ts'
 import { Button } from '../ui/button.tsx'
 import { Comparison } from '../versions/comparison.tsx'
 import { Connection } from './connection.tsx'
@@ -115,19 +116,15 @@ export function Thread({ empty = null }: { empty?: ReactNode }) {
   )
 }
 
-/** Scrolls to the end when the user sends a message, from any position. */
+/** Scrolls to the end when this page sends a message, from any position. A message of another page does not scroll. */
 function useSeenWhenSent(messages: readonly Message[], toBottom: () => void): void {
   const before = useRef(0)
   useEffect(() => {
     const grew = before.current > 0 && messages.length > before.current
-    const spoke = messages.slice(before.current).some(isPerson)
+    const spoke = messages.slice(before.current).some(({ id }) => isSentHere(id))
     before.current = messages.length
     if (grew && spoke) toBottom()
   }, [messages, toBottom])
-}
-
-function isPerson({ sender }: Message): boolean {
-  return sender?.participant_role === 'user'
 }
 
 /** Scrolls to what the address names, and highlights it for a moment. */

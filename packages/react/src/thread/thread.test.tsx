@@ -1,0 +1,43 @@
+// @vitest-environment jsdom
+import { act, screen } from '@testing-library/react'
+import type { ConversationState } from 'byref/client'
+import { afterEach, expect, it, vi } from 'vitest'
+import { ConversationSourceProvider } from '../app/conversation-context.tsx'
+import { newMessageId } from '../composer/use-send.ts'
+import { message, stateOf } from '../testing/messages.ts'
+import { renderInApp } from '../testing/render-in-app.tsx'
+import { Thread } from './thread.tsx'
+
+// jsdom does not have it.
+afterEach(() => Reflect.deleteProperty(Element.prototype, 'scrollTo'))
+
+it('scrolls to the end for a message of this page, and not for that of another page', async () => {
+  const listeners = new Set<() => void>()
+  let state: ConversationState = stateOf(message({ content: 'Hello' }))
+  const source = {
+    ...({ id: 'c1', status: 'live', error: null, loaded: true, getState: () => state } as const),
+    subscribe: (listener: () => void) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+  }
+  const scrolled = vi.fn()
+  Element.prototype.scrollTo = scrolled
+  await renderInApp(
+    <ConversationSourceProvider value={source}>
+      <Thread />
+    </ConversationSourceProvider>,
+  )
+  const sender = { participant_id: 'anna', participant_role: 'user' }
+  const say = (id: string, content: string) =>
+    act(() => {
+      state = stateOf(...state.messages, message({ id, sender, content }))
+      for (const listener of listeners) listener()
+    })
+  say('elsewhere', 'From another page')
+  expect(await screen.findByText('From another page')).toBeTruthy()
+  expect(scrolled).not.toHaveBeenCalled()
+  say(newMessageId(), 'From this page')
+  expect(await screen.findByText('From this page')).toBeTruthy()
+  expect(scrolled).toHaveBeenCalledTimes(1)
+})
