@@ -1,8 +1,8 @@
-import { mkdtempSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { referencedInLog } from '../../src/agent/index.ts'
 import { withRecords } from '../../src/assets/stores/with-records.ts'
 import * as stores from '../../src/assets/stores.ts'
@@ -83,6 +83,7 @@ const board = byref.createBoard()
 const client = createClient()
 const server = createServer({ agent })
 const folder = mkdtempSync(join(tmpdir(), 'byref-options-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
 const parts = { records: stores.memoryRecords(), bodies: stores.memoryBodies() }
 const full = [stores.createStore(parts), stores.createPassthroughStore(), withRecords(assetStore)]
 const pool = { query() {}, connect() {}, on() {}, listenerCount: () => 1 } as never

@@ -1,7 +1,7 @@
-import { writeFile } from 'node:fs/promises'
+import { rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import type { Assets } from '../assets-contract.ts'
 import { createAssets } from '../create-assets.ts'
 import { createMemoryAssetStore } from '../stores/memory.ts'
@@ -158,6 +158,7 @@ describe('Assets.query', () => {
   it('can access only the tables that it names', async () => {
     const file = join(tmpdir(), `byref-secret-${process.pid}.csv`)
     await writeFile(file, 'a\nsecret\n')
+    onTestFinished(() => rm(file))
     const body = `"${refs.cities}"`
     for (const sql of [
       `select * from read_csv('${file}')`,

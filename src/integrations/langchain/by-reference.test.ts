@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, readFile } from 'node:fs/promises'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -22,7 +23,7 @@ import {
 import { ToolNode, toolsCondition } from '@langchain/langgraph/prebuilt'
 import { SqliteSaver } from '@langchain/langgraph-checkpoint-sqlite'
 import { createAgent, humanInTheLoopMiddleware, tool } from 'langchain'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { z as z3 } from 'zod/v3'
 import { createAssets } from '../../assets/create-assets.ts'
@@ -55,6 +56,13 @@ const passes =
   (name: string, key: string, path = '') =>
   (messages: BaseMessage[]) =>
     calls(name, { [key]: `${refIn(textOf(messages))}${path}` })
+
+/** A folder for one test. */
+function temporary(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'byref-langchain-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
 
 /** Everything that a saver has stored of all threads, as text. */
 function storedIn(saver: MemorySaver): string {
@@ -97,7 +105,7 @@ describe('byReference in an agent', () => {
   })
 
   it('is continued by another process after a kill', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'byref-langchain-'))
+    const folder = temporary()
     const script = fileURLToPath(new URL('fixtures/killed-agent.ts', import.meta.url))
     const run = (how: string) =>
       promisify(execFile)(
@@ -393,7 +401,7 @@ describe('tools of LangChain by reference', () => {
 
 describe('a graph of LangGraph by reference', () => {
   it('continues over SQLite with deltas of messages', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'byref-langgraph-'))
+    const folder = temporary()
     const file = join(folder, 'threads.sqlite')
     const assets = createAssets()
     const graphOf = (answers: Parameters<typeof scriptedChat>[0]) => {
