@@ -67,8 +67,8 @@ export async function forkConversation(
   const events = timed.map(({ event }) => event)
   const debug = await debugOf(log, conversation, events)
   const deletions = deletionsIn(events, await log.deleted(conversation)).map(now)
-  // An append would set all times to now, and runs would have taken no time.
   const title = branch ? await givenTitle(log, conversation) : null
+  // An append would set all times to now, and runs would have taken no time.
   return log.import(linesOf({ id, title }, [...timed, ...deletions], debug), { id })
 }
 
