@@ -67,13 +67,16 @@ export async function forkConversation(
   const events = timed.map(({ event }) => event)
   const debug = await debugOf(log, conversation, events)
   const deletions = deletionsIn(events, await log.deleted(conversation)).map(now)
-  const title = branch ? await givenTitle(log, conversation) : null
+  const title = branch ? await titleByPerson(log, conversation) : null
   // An append would set all times to now, and runs would have taken no time.
   return log.import(linesOf({ id, title }, [...timed, ...deletions], debug), { id })
 }
 
-/** Returns the title that the conversation was given, or null. The title of its summary may be that of a message. */
-async function givenTitle(log: ConversationLog, conversation: string): Promise<string | null> {
+/**
+ * Returns the title that a person gave to the conversation; null if nobody did. The title of a summary may also come
+ * from a message.
+ */
+async function titleByPerson(log: ConversationLog, conversation: string): Promise<string | null> {
   for await (const lines of log.export(conversation)) {
     const [header = ''] = lines.split('\n', 1)
     return (JSON.parse(header) as { title: string | null }).title
@@ -81,7 +84,7 @@ async function givenTitle(log: ConversationLog, conversation: string): Promise<s
   return null
 }
 
-/** An event, and when it happened, in milliseconds since 1970. */
+/** An event and its time, in milliseconds since 1970. */
 interface TimedEvent {
   at: number
   event: ConversationEvent

@@ -38,14 +38,14 @@ export function createdPayload(
   })
 }
 
-/** Returns the meta of a file with a description. */
+/** Returns the meta of a file that has a description; null for other assets. */
 function describedFile({ name, description, mime, structured }: AssetInfo): AssetMeta | null {
   if (structured || description === null) return null
   const named = name === null ? {} : { asset_name: name }
   return { asset_id: '', ...named, description, content_type: mime, content: BYTES }
 }
 
-/** The meta of a file's content. */
+/** How a meta shows the content of a file. */
 const BYTES = "<class 'Uint8Array'>"
 
 function isDescribed({ asset_name, asset_type, description }: AssetMeta): boolean {

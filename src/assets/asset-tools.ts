@@ -183,13 +183,14 @@ function summaryOf({ ref, mime, size, kind }: AssetInfo) {
 async function defaultFormat(
   assets: Assets,
   ref: AssetRefInput,
-  { page, startLine, startColumn, endLine, start = null, end = start }: Record<string, unknown>,
+  { page, startLine, startColumn, endLine, start, end }: Record<string, unknown>,
 ): Promise<'text' | 'dataUrl'> {
   if ([page, startLine, startColumn, endLine].some((value) => value !== undefined)) return 'text'
   const { structured, table, mime: type, size } = await assets.info(ref)
   if (!structured) {
-    // A prompt has no part of a file, so the text of the part is in the result.
-    if (end !== null && (isJsonType(type) || readsAsText(type))) return 'text'
+    // Prompts show only whole files, so a part of a text must be in the result.
+    const isPart = (start ?? end ?? null) !== null
+    if (isPart && (isJsonType(type) || readsAsText(type))) return 'text'
     if (documentForm(type) && size > MAX_BYTES) return 'text'
     return (await assets.meta(ref)).asset_type === OFFLOADED_TYPE ? 'text' : 'dataUrl'
   }

@@ -169,7 +169,7 @@ async function convertTo(
   throw cannotConvert(ref, `${mime}, ${size} bytes`, types)
 }
 
-/** Returns whether a reference names a file or a table, and not a value or a field. */
+/** Returns whether a reference leads to a whole file or table, not to another value or a field. */
 async function isWholeFile(ref: string | AssetRef, assets: Assets): Promise<boolean> {
   if ((parseAssetRef(ref)?.fieldPath ?? ['content']).join() !== 'content') return false
   const { structured, table } = await assets.info(ref)

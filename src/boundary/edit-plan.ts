@@ -60,7 +60,7 @@ export function planEdit({
   )
 }
 
-/** Returns the arguments of an edit with `ref`. It may also be called `asset`. */
+/** Returns the arguments of an edit with the reference as `ref`. A model may also write it as `asset`. */
 export function withEditedRef({
   asset,
   ...args

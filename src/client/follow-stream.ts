@@ -11,8 +11,8 @@ export interface FollowStreamOptions {
    */
   retryDelay?: number
   /**
-   * Whether to follow only while the page is visible: a browser has only a few connections for each server. A hidden
-   * page is not closed, and follows again when it is shown. Default: false.
+   * Whether to follow only while the page is visible, because a browser has only a few connections for each server. A
+   * hidden page ends its connection, and connects again when it is shown. Default: false.
    */
   whileVisible?: boolean
 }
@@ -41,7 +41,7 @@ export async function followStream(
   let failures = 0
   while (!signal.aborted) {
     const connection = new AbortController()
-    let hiding: Hiding | null = null
+    let stopWatching = () => {}
     const dead = () => connection.abort(new ApiError(0, 'unreachable', 'The connection timed out.'))
     let isOurs = false
     let watchdog = setTimeout(dead, idleTimeout)
@@ -55,7 +55,7 @@ export async function followStream(
       isOurs = true
       onOpen?.()
       isOurs = false
-      if (whileVisible) hiding = onceHidden(() => connection.abort())
+      if (whileVisible) stopWatching = onceHidden(() => connection.abort(HIDDEN))
       for await (const event of readEventStream(body, alive)) {
         isOurs = true
         onEvent(event)
@@ -65,7 +65,7 @@ export async function followStream(
     } catch (reason) {
       if (signal.aborted) return
       if (isOurs) throw reason
-      if (hiding?.isOver) {
+      if (connection.signal.reason === HIDDEN) {
         await untilVisible(signal)
         continue
       }
@@ -76,7 +76,7 @@ export async function followStream(
       failures += 1
     } finally {
       clearTimeout(watchdog)
-      hiding?.end()
+      stopWatching()
       connection.abort()
     }
   }
@@ -88,28 +88,18 @@ function pageDocument() {
   return (globalThis as { document?: Page }).document
 }
 
-/** Waits for the page to be hidden. */
-interface Hiding {
-  /** Whether the page was hidden. */
-  isOver: boolean
-  end(): void
-}
+/** The reason with which a connection ends when the page is hidden. */
+const HIDDEN = Symbol('The page is hidden')
 
-/** Calls `then` once the page is hidden, at once if it is. */
-function onceHidden(then: () => void): Hiding {
+/** Calls `then` when the page is hidden, or at once if it is hidden already. Returns a function that stops watching. */
+function onceHidden(then: () => void): () => void {
   const page = pageDocument()
-  const hiding: Hiding = {
-    isOver: false,
-    end: () => page?.removeEventListener('visibilitychange', check),
-  }
-  function check(): void {
-    if (!page?.hidden) return
-    hiding.isOver = true
-    then()
+  const check = () => {
+    if (page?.hidden) then()
   }
   page?.addEventListener('visibilitychange', check)
   check()
-  return hiding
+  return () => page?.removeEventListener('visibilitychange', check)
 }
 
 /** Waits until the page is visible. The wait ends early when the signal is aborted, which is not an error. */

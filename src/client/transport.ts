@@ -71,7 +71,9 @@ export async function requestJson<T>(
   return parseAnswer<T>(response.status, await unlessCut(response.text(), options?.signal))
 }
 
-/** Waits for a part of an answer. Throws as {@link request} does if the connection is lost meanwhile. */
+/**
+ * Waits for a part of a response. If the connection is lost meanwhile, it throws the same errors as {@link request}.
+ */
 export async function unlessCut<T>(part: Promise<T>, signal?: AbortSignal): Promise<T> {
   try {
     return await part

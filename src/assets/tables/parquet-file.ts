@@ -221,7 +221,10 @@ function leavesOf({ children }: SchemaTree): number {
   return children.length === 0 ? 1 : children.reduce((sum, child) => sum + leavesOf(child), 0)
 }
 
-/** Decimals are read as stored, because the library would convert them to doubles. Those that are keys of maps are not. */
+/**
+ * Makes the library return decimals as they are stored, because it would convert them to doubles. It still converts the
+ * keys of maps.
+ */
 function withoutRounding({ element, children }: SchemaTree): void {
   const isMap = element.converted_type === 'MAP'
   for (const child of children) {

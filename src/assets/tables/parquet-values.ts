@@ -19,7 +19,7 @@ const EXACT_DIGITS = 15
 export interface ParquetColumn {
   name: string
   element: SchemaElement
-  /** The types inside of its lists and objects. Null if its cells are neither. */
+  /** The types of the values in its lists and objects. Null if its cells are neither. */
   tree: SchemaTree | null
   /** Its elements in the schema, and its parts in each row group, as ranges with exclusive ends. */
   elements: readonly [number, number]
@@ -99,7 +99,7 @@ function nestedReader(tree: SchemaTree): (value: unknown) => unknown {
   }
 }
 
-/** The same for what is not a list. */
+/** Creates the same function for values that are not lists. */
 function itemReader({ element, children }: SchemaTree): (value: unknown) => unknown {
   const [child, ...others] = children
   if (element.logical_type?.type === 'VARIANT') return (value) => plainValue(value, textOrBase64)
@@ -121,7 +121,7 @@ function itemReader({ element, children }: SchemaTree): (value: unknown) => unkn
 
 function leafReader(element: SchemaElement): (value: unknown) => unknown {
   const type = declaredType({ element, tree: null })
-  // JSON stays text.
+  // JSON in a list or an object stays text.
   if (type === 'mixed') return (value) => value
   const read = valueReader(element, type)
   if (type !== 'decimal') return (value) => plainValue(read(value))

@@ -202,8 +202,8 @@ function jsonIn(text: unknown): Json {
 }
 
 /**
- * Creates the converter of cells to JSON, in which NaN and the infinities stay numbers, and maps are objects. Inside of lists
- * and objects, times are ISO 8601. Whole numbers are numbers there, and text beyond 2^53.
+ * Creates a function that converts cells to JSON. NaN and the infinities stay numbers, and maps become objects. Inside
+ * lists and objects, times are ISO 8601, and whole numbers are numbers, or text beyond 2^53.
  */
 function cellConverter({ JsonDuckDBValueConverter: toJson, DuckDBMapType }: Duckdb): Converter {
   const cell: Converter = (value, type) => {

@@ -23,7 +23,7 @@ interface Workbook {
 }
 
 const BATCH = 1_000
-/** The day of cells that are only a time of day, because spreadsheets count days from it. */
+/** The date of cells that contain only a time of day. Spreadsheets count days from this date. */
 const DAY_OF_TIMES = '1899-12-30'
 /** Maximum number of sheets, because each one becomes an asset. */
 const MAX_SHEETS = 500
@@ -103,7 +103,7 @@ function widthOf(row: readonly Cell[]): number {
   return row.findLastIndex((cell) => cell !== null) + 1
 }
 
-/** Whether a cell is empty. As in CSV, a text of spaces is. */
+/** Whether a cell is empty. A text with only spaces counts as empty, as in CSV. */
 function isBlank(cell: ExcelCell): boolean {
   return cell === null || (typeof cell === 'string' && cell.trim() === '')
 }

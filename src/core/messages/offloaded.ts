@@ -10,7 +10,7 @@ export interface OffloadedValue {
   assetRef: string
   mimeType: 'application/json' | 'text/plain'
   kind: 'file'
-  /** Size of the asset's body, which is a text or JSON, in bytes. */
+  /** Size of the asset's body in bytes: that of the text, or of the JSON of any other value. */
   size: number
   /** The beginning of the value. Only in results. */
   preview?: unknown

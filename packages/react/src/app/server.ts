@@ -265,16 +265,16 @@ export function createServer(own: Client, { saved, first, filesUrl }: ServerOpti
   }
 }
 
-/** The methods that are called without a valid token, and report that themselves. */
+/** Methods that may fail without a valid token. Their callers handle that. */
 const SIGNED_OUT: ReadonlySet<string | symbol> = new Set<keyof Client>([
   'info',
   'openSession',
   'closeSession',
 ])
 
-/** Returns the client, and reports the failures of its requests, whoever sent them. */
+/** Returns a client that reports the failures of all its requests. */
 function reportingFailures(client: Client, report: (error: unknown) => void): Client {
-  // The client itself may be frozen, and then its proxy must return its own methods.
+  // A proxy of the client itself would have to return its own methods if it is frozen.
   const target: Client = Object.create(client)
   return new Proxy(target, {
     get(_, key) {
@@ -302,8 +302,9 @@ export function useServer(): Server {
 }
 
 /**
- * Puts a changed conversation where the list has it, last changed first, or removes a deleted one. A new title is not
- * such a change. A conversation that belongs behind the loaded pages comes with a later page.
+ * Returns the pages with a changed conversation at its place, or without a deleted one. The list is in the order of
+ * `updatedAt`, newest first, which a new title does not change. A conversation after the loaded pages is left to the
+ * next page.
  */
 function withChange(
   pages: readonly ConversationsPage[],

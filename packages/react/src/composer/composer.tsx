@@ -122,8 +122,8 @@ function MessageForm({ autoFocus = false, dropWithin }: ComposerProps) {
     setProblem(null)
     try {
       const conversation = await sendMessage({ content: text.trim(), attachments }, ifBusy)
-      // More may have been written and attached since, and another conversation may be shown. The kept text may be that
-      // of another box, because all new conversations share it.
+      // More may have been written and attached since, and another conversation may be shown. The stored draft may come
+      // from another box, because all new conversations share one.
       const now = isShown.current ? written.current : readDraft(id)
       const rest = now.startsWith(text) ? now.slice(text.length).trimStart() : now
       keepDraft(id, '')

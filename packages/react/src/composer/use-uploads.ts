@@ -28,8 +28,8 @@ let lastKey = 0
 const attached = new WeakMap<object, Map<string, Upload[]>>()
 
 /**
- * Returns the attached files of unsent messages on a server, by conversation. They stay while another conversation is
- * shown.
+ * Returns the attached files of unsent messages on a server, by conversation. They are kept while another conversation
+ * is shown.
  */
 export function attachedFiles({ queries }: Pick<Server, 'queries'>): Map<string, Upload[]> {
   const known = attached.get(queries) ?? new Map<string, Upload[]>()
@@ -48,8 +48,8 @@ export function useUploads(conversation: string | null): {
   retry: (key: number) => void
   remove: (key: number) => void
   /**
-   * Removes the files that were sent with a message. Failed ones and later ones stay; those that are attached go along
-   * into the conversation that the message created.
+   * Removes the files that were sent with a message. Failed files stay, and so do later ones. If the message created a
+   * conversation, later files that are uploaded move to it.
    */
   clearSent: (sent: readonly Upload[], conversation: string) => void
 } {

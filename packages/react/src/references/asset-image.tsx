@@ -56,7 +56,7 @@ export function AssetImage({ reference, alt, className }: AssetImageProps) {
   )
 }
 
-/** Replaces an image that the browser cannot show: only an image is damaged, and other files open as usual. */
+/** Replaces an image that the browser cannot show. A file of another type is not damaged, so it is a normal chip. */
 function FailedImage({ reference, id }: { reference: string; id: string }) {
   const { assetQuery } = useServer()
   const { data } = useQuery(assetQuery(id))

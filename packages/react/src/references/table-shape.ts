@@ -16,7 +16,7 @@ function rowCount(meta: Record<string, unknown>): number | null {
   return countBeforeCut(rows.at(-1)?.[1]) ?? ('content/rows' in meta ? rows.length : null)
 }
 
-/** Returns the number of items of a list from the mark at its end that says where it was cut. Null for any other value. */
+/** Returns the length of a list from the mark `<cut from 120 items>` at its end. Null for any other value. */
 export function countBeforeCut(mark: unknown): number | null {
   const cut = /^<cut from (\d+) items>$/.exec(String(mark))
   return cut ? Number(cut[1]) : null

@@ -162,7 +162,7 @@ function Items({
               Edit and continue from here
             </MenuItem>
           )}
-          {/* It is not yet a part of the conversation. */}
+          {/* A queued message is not a part of the conversation yet. */}
           {!isQueued && (
             <MenuItem
               icon={History}

@@ -116,7 +116,7 @@ export function Thread({ empty = null }: { empty?: ReactNode }) {
   )
 }
 
-/** Scrolls to the end when this page sends a message, from any position. A message of another page does not scroll. */
+/** Scrolls to the end when this page sends a message, but not for messages of other pages. */
 function useSeenWhenSent(messages: readonly Message[], toBottom: () => void): void {
   const before = useRef(0)
   useEffect(() => {

@@ -8,7 +8,7 @@ export interface TableSample {
   rows: Record<string, unknown>[]
   /** Number of all rows. */
   total: number
-  /** Number of all columns, if the meta of a wide table does not name all. */
+  /** Number of all columns. Set only if the meta does not contain all of them. */
   width?: number
 }
 

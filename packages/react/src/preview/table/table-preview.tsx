@@ -94,7 +94,7 @@ export function TablePreview({ table, asset }: { table: TableSample; asset: Asse
   )
 }
 
-/** Returns all columns. The meta of a wide table has only the first ones, and the server has the names of the others. */
+/** Returns all columns. The meta of a wide table has only the first ones; the others come from the server. */
 function useColumns({ columns, width }: TableSample, { ref }: AssetInfo): TableSample['columns'] {
   const { client } = useServer()
   const { data } = useQuery({
