@@ -90,7 +90,7 @@ export class AssetLocator {
     const isForeign = this.#mode === 'none' && options?.namespace != null
     if (isForeign) throw assetNotFound(id)
     const namespace = this.namespaceFor(options, scope)
-    if (named !== undefined && named !== namespace) throw assetNotFound(id)
+    if (named !== undefined && named !== namespace) throw assetNotFound(id, named)
     return { assetId: id, namespace, ...(fieldPath && { fieldPath }) }
   }
 

@@ -81,9 +81,13 @@ export function checkDigest(named: string, actual: string): void {
   )
 }
 
-/** Returns the error for an unknown id. */
-export function assetNotFound(assetId: string): ByrefError {
-  return new ByrefError('asset_not_found', `There is no asset ${JSON.stringify(assetId)} here.`)
+/** Returns the error for an unknown id. `namespace` is the one that the reference names. */
+export function assetNotFound(assetId: string, namespace?: string): ByrefError {
+  const missing = `There is no asset ${JSON.stringify(assetId)} here.`
+  if (namespace === undefined) return new ByrefError('asset_not_found', missing)
+  const [asset, field] = [encodeURIComponent(namespace), encodeURIComponent(assetId)]
+  const advice = `If you mean a field of an asset, write asset://${asset}/content/${field}.`
+  return new ByrefError('asset_not_found', `${missing} ${advice}`)
 }
 
 /** Returns the error for an id that is already used. */

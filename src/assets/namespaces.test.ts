@@ -227,4 +227,10 @@ describe.each(Object.entries(stores))('namespaces on %s', (_, create) => {
     })
     expect((await assets.get(ref)).bytes.byteLength).toBe(1)
   })
+
+  it('tells how to write a field, because a model may omit "content"', async () => {
+    const assets = createAssets({ store: create() })
+    const { ref } = await assets.save(Buffer.from('{"a b": 1}'), 'application/json')
+    await expect(assets.info(`${ref}/a%20b`)).rejects.toThrow(`write ${ref}/content/a%20b.`)
+  })
 })
