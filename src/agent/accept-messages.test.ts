@@ -39,6 +39,28 @@ describe('acceptMessages', () => {
     })
   })
 
+  it.each([
+    [
+      { content: 'x', atachments: [] },
+      'Unknown key "atachments" in a message. Did you mean "attachments"?',
+    ],
+    [{ contnet: 'x' }, 'Did you mean "content"?'],
+    [{ role: 'user', parts: [] }, 'Did you mean "content"?'],
+    [{ type: 'text', text: 'x', messageType: 'log' }, 'Did you mean "message_type"?'],
+    [3, 'it must have content'],
+  ])('rejects %j, because the model would not see all of it', async (message, reason) => {
+    await expect(accept(message as never)).rejects.toMatchObject({
+      code: 'invalid_message',
+      message: expect.stringContaining(reason),
+    })
+  })
+
+  it('keeps unknown keys that are no misspelling', async () => {
+    const own = { context: 'a page', date: 'today' }
+    const { events } = await accept({ content: 'x', ...own })
+    expect(events).toMatchObject([{ type: 'NEW_MESSAGE', payload: own }])
+  })
+
   it('converts each part to the canonical form, with its body by reference', async () => {
     const content = [
       { type: 'text', text: 'Look' },
