@@ -31,7 +31,7 @@ async function resultOf(execute: () => unknown) {
   return { progress, content: result?.content, error: result?.metadata.tool_result?.error }
 }
 
-describe('a tool that is an async generator', () => {
+describe('a tool that is a generator', () => {
   it('uses its last yield as its result, and shows each yield as progress', async () => {
     const { content, progress } = await resultOf(async function* () {
       yield 'Asking …'
@@ -50,6 +50,14 @@ describe('a tool that is an async generator', () => {
     const { content, progress } = await resultOf(async () => generator())
     expect(content).toMatchObject({ image: { mimeType: 'image/png' } })
     expect(progress).toEqual(['Asking …'])
+  })
+
+  it('may be a generator that is not async', async () => {
+    const { content, progress } = await resultOf(function* () {
+      yield 'Asking …'
+      return { rows: 3 }
+    })
+    expect({ content, progress }).toEqual({ content: { rows: 3 }, progress: ['Asking …'] })
   })
 
   it('keeps bytes out of its progress', async () => {
@@ -99,5 +107,36 @@ describe('a tool that is an async generator', () => {
     }
     await ended.promise
     expect((await run.result).reason).toBe('cancelled')
+  })
+})
+
+describe('a result that JSON has no form for', () => {
+  it('fails if it contains a promise, because its value would be lost', async () => {
+    const { error } = await resultOf(() => ({ pages: [Promise.resolve(1)] }))
+    expect(error?.message).toBe(
+      'The result contains a promise at /pages/0. The tool must await it.',
+    )
+  })
+
+  it('keeps the items of iterables', async () => {
+    const { content } = await resultOf(() => ({
+      headers: new Headers({ a: 'b' }),
+      query: new URLSearchParams('a=1&a=2'),
+      values: [1, 2].values(),
+    }))
+    expect(content).toEqual({
+      headers: [['a', 'b']],
+      query: [
+        ['a', '1'],
+        ['a', '2'],
+      ],
+      values: [1, 2],
+    })
+  })
+
+  it('has the error of a response in place of its page', async () => {
+    const { content } = await resultOf(() => new Response('Not here', { status: 404 }))
+    const message = 'The response has the status 404. Its body is not saved.'
+    expect(content).toEqual({ assetError: { code: 'asset_invalid', message } })
   })
 })

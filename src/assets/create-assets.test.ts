@@ -472,7 +472,8 @@ describe.each(Object.entries(stores))('createAssets on %s', (name, store) => {
     locked.getReader()
     const used = new Response('x')
     await used.text()
-    for (const input of ['text', 5, null, {}, locked, used]) {
+    const failed = new Response('x', { status: 500 })
+    for (const input of ['text', 5, null, {}, locked, used, failed]) {
       await expect(open().save(input as never)).rejects.toEqual(code('asset_invalid'))
     }
     await expect(open().save('text' as never)).rejects.toThrow('openAsBlob(path)')

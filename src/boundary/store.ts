@@ -261,7 +261,13 @@ export interface YieldOptions {
  */
 export function lastYield(result: unknown, options: YieldOptions = {}): unknown {
   if (result instanceof Promise) return result.then((settled) => lastYield(settled, options))
+  if (isGenerator(result)) return lastValue(result, options)
   return isIterable(result) ? lastValue(result[Symbol.asyncIterator](), options) : result
+}
+
+/** Whether the value is what a `function*` returns. Other iterables, such as lists, are values. */
+function isGenerator(value: unknown): value is Generator<unknown> {
+  return Object.prototype.toString.call(value) === '[object Generator]'
 }
 
 /** Whether the value is an async iterable of values. A stream of bytes is not. */
@@ -272,7 +278,7 @@ export function isIterable(value: unknown): value is AsyncIterable<unknown> {
 }
 
 async function lastValue(
-  values: AsyncIterator<unknown>,
+  values: AsyncIterator<unknown> | Iterator<unknown>,
   { signal, onYield }: YieldOptions,
 ): Promise<unknown> {
   const stop = (): void => {
@@ -297,9 +303,10 @@ async function lastValue(
  * Converts a tool's result to JSON. A Map becomes an object (a list of pairs if keys are not text), and a Set a list.
  * An error becomes an object with its name and message. bigint, NaN and infinities become text. `toJSON` is used where
  * it exists, so a Date becomes ISO text. Functions and symbols are left out of objects, and become null in lists.
- * undefined becomes null. `edit` returns what replaces an object; it gets the key that the object was found under.
+ * undefined becomes null. Iterables without fields, such as Headers, become lists. `edit` returns what replaces an object;
+ * it gets the key that the object was found under.
  *
- * @throws ByrefError `invalid_data` for a cycle, with its path
+ * @throws ByrefError `invalid_data` for a cycle and for a promise, with their path
  */
 export function jsonValue(
   root: unknown,
@@ -314,10 +321,15 @@ export function jsonValue(
       return inList ? null : undefined
     }
     if (typeof value !== 'object' || value === null) return value as string | boolean | null
+    const place = (): string => toPointer(open.map(({ key }) => key)) || '/'
+    if (value instanceof Promise) {
+      const message = `The result contains a promise at ${place()}. The tool must await it.`
+      throw new ByrefError('invalid_data', message)
+    }
     if (!sources.has(value)) return branchOf(value, edit(value, open.at(-1)?.key))
     throw new ByrefError(
       'invalid_data',
-      `The result contains itself at ${toPointer(open.map(({ key }) => key)) || '/'}, which JSON cannot represent`,
+      `The result contains itself at ${place()}, which JSON cannot represent`,
     )
   })
 }
@@ -338,7 +350,13 @@ function branchOf(source: object, value: object): Branch {
   if (Array.isArray(value)) return new Branch(source, true, value.entries())
   if (value instanceof Set) return new Branch(source, true, [...value].entries())
   if (value instanceof Error) return new Branch(source, false, fieldsOf(value))
-  if (!(value instanceof Map)) return new Branch(source, false, Object.entries(value))
+  if (!(value instanceof Map)) {
+    const fields = Object.entries(value)
+    const isList = fields.length === 0 && Symbol.iterator in value && !isGenerator(value)
+    return isList
+      ? new Branch(source, true, [...(value as Iterable<unknown>)].entries())
+      : new Branch(source, false, fields)
+  }
   const isRecord = [...value.keys()].every((key) => typeof key === 'string')
   return new Branch(source, !isRecord, isRecord ? value.entries() : [...value].entries())
 }

@@ -1,7 +1,7 @@
 import { ByrefError } from '../../core/errors.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
 import type { AssetBody } from '../asset-store.ts'
-import { asBytes, copyBytes, plain } from './body.ts'
+import { asBytes, cancelBody, copyBytes, plain } from './body.ts'
 
 const { Readable } = nodeBuiltin('node:stream')
 
@@ -35,7 +35,8 @@ export interface TakenBody {
  * Takes a body that nobody else will change. Bytes are copied unless they are `owned`; everything else becomes a
  * stream.
  *
- * @throws ByrefError `asset_invalid` for anything else, and for a stream that was read before or is being read
+ * @throws ByrefError `asset_invalid` for anything else, for a response with an error status, and for a stream that was
+ *   read before or is being read
  */
 export function takeBody(input: BodyInput, owned = false): TakenBody {
   const unknown = { size: 0, mime: null, name: null }
@@ -44,6 +45,7 @@ export function takeBody(input: BodyInput, owned = false): TakenBody {
     return { body: input.stream(), size: input.size, mime: input.type || null, name }
   }
   if (input instanceof Response) {
+    if (!input.ok) throw failed(input)
     const body = input.body ? unread(input.body) : new Uint8Array()
     const mime = input.headers.get('content-type')
     const disposition = input.headers.get('content-disposition') ?? ''
@@ -73,6 +75,18 @@ function unread(stream: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> 
     throw alreadyRead()
   }
   return stream
+}
+
+/** The error for an error page that would be stored as the file that the caller wanted. */
+function failed(response: Response): ByrefError {
+  const { status, statusText, url, body } = response
+  const of = url && ` of ${url}`
+  const error = new ByrefError(
+    'asset_invalid',
+    `The response${of} has the status ${[status, statusText].join(' ').trim()}. Its body is not saved.`,
+  )
+  cancelBody(body, error)
+  return error
 }
 
 function alreadyRead(): ByrefError {
