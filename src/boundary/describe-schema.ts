@@ -1,6 +1,6 @@
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec'
 import { mapParts, mapSubschemas } from '../core/board/schema-keywords.ts'
-import { checkOptions, is } from '../core/check-options.ts'
+import { checkOptions, didYouMean, is } from '../core/check-options.ts'
 import { ByrefError, errorMessage } from '../core/errors.ts'
 import { CLEARANCE_OPTIONS } from '../core/labels/label.ts'
 
@@ -42,6 +42,19 @@ export function checkKeywords(where: string, schema: JsonSchema): void {
   const entries = Object.entries(schema).filter(([key]) => /^(asset_?ref|x-?accept)/i.test(key))
   checkOptions<object>(where, Object.fromEntries(entries), KEYWORDS)
   mapSubschemas(schema, (one) => checkKeywords(where, one))
+}
+
+const TYPES = ['array', 'boolean', 'integer', 'null', 'number', 'object', 'string']
+
+/** @throws ByrefError `config_invalid` for a type that JSON Schema does not have, such as `str` */
+export function checkTypes(where: string, schema: JsonSchema): void {
+  for (const type of [schema.type ?? []].flat().map(String)) {
+    if (TYPES.includes(type)) continue
+    const hint = didYouMean(type, TYPES)
+    const message = `${where} has the type "${type}".${hint} JSON Schema has ${TYPES.join(', ')}.`
+    throw new ByrefError('config_invalid', message)
+  }
+  mapSubschemas(schema, (one) => checkTypes(where, one))
 }
 
 /** Whether a tool's schema belongs to a library, which validates values itself. */

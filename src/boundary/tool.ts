@@ -19,6 +19,7 @@ import { RESULT } from '../core/messages/results.ts'
 import { parseVariableRef, variablesIn } from '../core/refs/variable-ref.ts'
 import {
   checkKeywords,
+  checkTypes,
   describeSchema,
   type JsonSchema,
   type ToolSchema,
@@ -307,6 +308,7 @@ export function defineTool<In extends AnySchema, Output, Result extends Returned
   checkOptions<ToolDefinition<AnySchema, unknown, unknown>>('defineTool', definition, DEFINITION)
   const tool = definition.execute ? definition : clientTool(definition)
   checkTool(tool as Tool)
+  checkTypes(`inputSchema of the tool "${tool.id}"`, jsonSchemaOf(tool as Tool))
   return tool as Tool<InputOf<In>, Result>
 }
 
@@ -331,7 +333,7 @@ export function checkTool(tool: Tool): void {
   if (schema.type !== 'object') {
     throw new ByrefError(
       'config_invalid',
-      `The input schema of the tool "${tool.id}" must be of type object`,
+      `The input schema of the tool "${tool.id}" must be of type object, because arguments have names. Put other schemas into a field of an object.`,
     )
   }
   const reserved = OWN_PARAMETERS.find((name) => name in Object(schema.properties))

@@ -77,3 +77,41 @@ describe('validateInput', () => {
     await expect(validateInput(tool(schema), value)).rejects.toMatchObject(error)
   })
 })
+
+describe('a schema that cannot be compiled', () => {
+  const withPattern = (pattern: string) => ({
+    type: 'object',
+    properties: { a: { type: 'string', pattern } },
+  })
+
+  it('lets all arguments pass, with one warning, because servers write patterns of other languages', async () => {
+    const warnings: string[] = []
+    const note = ({ message }: Error): number => warnings.push(message)
+    process.on('warning', note)
+    const tool = defineTool({
+      ...{ id: 'find', description: '', execute: () => null },
+      inputSchema: withPattern('(?i)x'),
+    })
+    expect(await validateInput(tool, { a: 'y' })).toEqual({ a: 'y' })
+    await validateInput(tool, { a: 1 })
+    await new Promise(setImmediate)
+    process.off('warning', note)
+    expect(warnings).toEqual([
+      expect.stringContaining(
+        'The arguments of "find" are not checked, because its schema is invalid',
+      ),
+    ])
+  })
+
+  it('is rejected by defineTool if a type is misspelt', () => {
+    const properties = { list: { type: 'array', items: { type: ['strng', 'null'] } } }
+    const define = () =>
+      defineTool({
+        ...{ id: 'find', description: '', execute: () => null },
+        inputSchema: { type: 'object', properties },
+      })
+    expect(define).toThrow(
+      'inputSchema of the tool "find" has the type "strng". Did you mean "string"?',
+    )
+  })
+})

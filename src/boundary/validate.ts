@@ -1,7 +1,8 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { Ajv2020, ErrorObject, ValidateFunction } from 'ajv/dist/2020.js'
 import { mapSubschemas } from '../core/board/schema-keywords.ts'
-import { ByrefError } from '../core/errors.ts'
+import { ByrefError, errorMessage } from '../core/errors.ts'
+import { warn } from '../core/in-background.ts'
 import { isStandardSchema, type JsonSchema } from './describe-schema.ts'
 import { describeTool } from './describe-tool.ts'
 import { jsonSchemaOf, type Tool } from './tool.ts'
@@ -84,7 +85,7 @@ export async function validateInput(tool: Tool, value: unknown): Promise<unknown
 
 /**
  * Validates the arguments of a tool that the model found by search. The error contains the tool's parameters, because
- * the model may not have seen them. With a schema that cannot be compiled, all arguments are valid.
+ * the model may not have seen them.
  *
  * @throws ByrefError `invalid_arguments`
  */
@@ -92,19 +93,15 @@ export async function checkFound(tool: Tool, args: unknown): Promise<void> {
   try {
     await validateInput({ ...tool, inputSchema: jsonSchemaOf(tool) }, args)
   } catch (error) {
-    if (isInvalid(error)) throw withTool(error, tool)
+    throw withTool(error, tool)
   }
 }
 
 /** Adds the tool's parameters to an error about invalid arguments. Returns any other error unchanged. */
 export function withTool(error: unknown, tool: Tool): unknown {
-  if (!isInvalid(error)) return error
+  if (!(error instanceof ByrefError && error.code === 'invalid_arguments')) return error
   const message = withParameters(error.message, describeTool(tool))
   return new ByrefError(error.code, message, { cause: error })
-}
-
-function isInvalid(error: unknown): error is ByrefError {
-  return error instanceof ByrefError && error.code === 'invalid_arguments'
 }
 
 async function check(
@@ -113,12 +110,33 @@ async function check(
 ): Promise<{ value: unknown } | { lines: string[] }> {
   if (!isStandardSchema(tool.inputSchema)) {
     await loadValidator()
-    const lines = schemaProblems(tool.inputSchema, value)
+    const lines = argumentProblems(tool.id, tool.inputSchema, value)
     return lines.length > 0 ? { lines } : { value }
   }
   const result = await tool.inputSchema['~standard'].validate(value)
   if (!result.issues) return { value: result.value }
   return { lines: issueProblems(result.issues) }
+}
+
+const broken = new WeakSet<JsonSchema>()
+
+/**
+ * With a schema that cannot be compiled, all arguments are valid, and the developer gets a warning. Schemas of MCP
+ * servers have patterns of other languages, for example.
+ */
+function argumentProblems(id: string, schema: JsonSchema, value: unknown): string[] {
+  if (broken.has(schema)) return []
+  try {
+    return schemaProblems(schema, value)
+  } catch (error) {
+    broken.add(schema)
+    const reason = errorMessage(error)
+    warn(
+      `The arguments of "${id}" are not checked, because its schema is invalid: ${reason}`,
+      error,
+    )
+    return []
+  }
 }
 
 /** Validates a value against a JSON Schema. Returns each path and reason as a text; empty if the value is valid. */
