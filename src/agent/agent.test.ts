@@ -292,6 +292,16 @@ describe('createAgent', () => {
     expect((await again.result).text).toBe('Back.')
   })
 
+  it('names the first event on which a handler threw, and not the RUN_ERROR', async () => {
+    const onEvent = ({ type }: ConversationEvent): void => {
+      if (/^RUN_ERROR|^TEXT_MESSAGE_CONTENT/.test(type)) throw new Error('handler broke')
+    }
+    const agent = createAgent({ model: scriptedModel(['text']), callbacks: { onEvent } })
+    await expect(agent.run({ messages: say('a') }).result).rejects.toThrow(
+      'callbacks.onEvent failed on TEXT_MESSAGE_CONTENT: handler broke',
+    )
+  })
+
   it('ends once even if a handler throws', async () => {
     const onEvent = (event: ConversationEvent): void => {
       if (event.type === 'TEXT_MESSAGE_CONTENT') throw new Error('handler broke')

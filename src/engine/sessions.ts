@@ -275,7 +275,10 @@ export class Sessions {
 
   #handlerFailed(opened: OpenConversation, session: Session, error: unknown): void {
     const runId = session.state.runs.at(-1)?.runId
-    if (runId !== undefined) this.#keepFailure(runId, runFailure(error))
+    // The handler may fail again on the RUN_ERROR of the run that it made fail.
+    if (runId !== undefined && !this.#failures.has(runId)) {
+      this.#keepFailure(runId, runFailure(error))
+    }
     opened.failHandler(error)
   }
 
