@@ -1,3 +1,4 @@
+import { called } from '../../core/called.ts'
 import { checkOptions, is, type OptionTable } from '../../core/check-options.ts'
 import { ByrefError } from '../../core/errors.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
@@ -25,7 +26,7 @@ export interface FsAssetStoreOptions {
 }
 
 export const FS_OPTIONS: OptionTable<FsAssetStoreOptions> = {
-  rootDir: is.required(is.string),
+  rootDir: is.required(called(is.string, 'path', 'dir', 'directory', 'folder', 'root')),
   baseUrl: is.string,
   recordFiles: is.boolean,
 }
