@@ -69,10 +69,13 @@ function cellsOf(arrow: Arrow, vector: Vector, type: DataType): Cells {
     (row) =>
       vector.isValid(row) ? read(row) : null
   if (types.isDecimal(type)) return orNull((row) => decimalOf(type, vector.get(row)))
-  if (types.isTimestamp(type)) {
+  if (types.isTimestamp(type) || types.isTime(type)) {
     const { unit, timezone } = type as Timestamp
     const zone = timezone ? 'Z' : ''
-    return orNull((row) => `${timeText(BigInt(values[row] ?? 0), PER_SECOND[unit] ?? 1n)}${zone}`)
+    // A time of day is a time on the first day of 1970, without the day.
+    const start = types.isTime(type) ? '1970-01-01T'.length : 0
+    const timeOf = (row: number) => timeText(BigInt(values[row] ?? 0), PER_SECOND[unit] ?? 1n)
+    return orNull((row) => `${timeOf(row)?.slice(start)}${zone}`)
   }
   if (types.isDate(type)) {
     const isDays = !(values instanceof BigInt64Array)

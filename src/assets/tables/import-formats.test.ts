@@ -77,10 +77,13 @@ describe('an Arrow file as a table', () => {
     ])
   })
 
+  const [micro, milli] = [new arrow.TimeMicrosecond(), new arrow.TimeMillisecond()]
+
   it.each([
-    ['small whole numbers', [1n, null, 3n], new arrow.Int64(), 'number', [1, null, 3]],
-    ['times of day', [1_000n, 2_000n], new arrow.TimeMicrosecond(), 'number', [1_000, 2_000]],
-  ])('keeps %s of 64 bits', async (_, values, type, expected, cells) => {
+    ['whole numbers of 64 bits', [1n, null, 3n], new arrow.Int64(), 'number', [1, null, 3]],
+    ['microseconds of a day', [43_200_000_000n, null], micro, 'string', ['12:00:00', null]],
+    ['milliseconds of a day', [1_500], milli, 'string', ['00:00:01.5']],
+  ] as const)('keeps %s', async (_, values, type, expected, cells) => {
     const table = new arrow.Table({ x: arrow.vectorFromArray(values, type) })
     const { types, rows } = await imported(arrow.tableToIPC(table, 'file'), 'x.arrow')
     expect(types).toEqual([['x', expected]])
