@@ -286,7 +286,7 @@ function createTimeline() {
       if (!Number.isNaN(time)) return countUpTo(times, time, (one) => one)
       throw new ByrefError(
         'message_not_found',
-        `${JSON.stringify(point)} is neither a message id in this conversation nor an ISO 8601 time.`,
+        `${JSON.stringify(point)} is neither a message id nor an ISO 8601 time.`,
       )
     },
   }

@@ -71,11 +71,11 @@ export function estimateTokens(text: string): number {
 
 /**
  * Matches lines that start like one of byref's own blocks: a data block's heading or schema line, the heading
- * of the metas, a file's marker, a system message, a summary. It ignores white space and invisible characters
+ * of the metas, a file's marker or text, a system message, a summary. It ignores white space and invisible characters
  * before them.
  */
 const FORGED =
-  /(?:^|[\v\f\x85])[\t\p{Zs}\p{Cf}]*(?=#{1,6}[\t\p{Zs}]*(?:Data[\t\p{Zs}]*:[\t\p{Zs}]*¶|Assets\b)|Schema for ¶|\[(?:Attached|Saved|Summary of|Message from the)\b)/gimu
+  /(?:^|[\v\f\x85])[\t\p{Zs}\p{Cf}]*(?=#{1,6}[\t\p{Zs}]*(?:Data[\t\p{Zs}]*:[\t\p{Zs}]*¶|Assets\b)|Schema for ¶|\[(?:Attached|Saved|(?:Summary|Text|End) of|(?:Message )?from the)\b)/gimu
 
 /**
  * Escapes text from users, tools and assets for a prompt. A line that starts like one of byref's own blocks
