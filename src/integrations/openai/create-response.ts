@@ -201,21 +201,25 @@ async function readInput(
   if (instructions && instructions !== lastInstructions(state)) {
     messages.push({ role: 'system', name: INSTRUCTIONS, content: instructions })
   }
+  // Clients send earlier answers again, and outputs of calls whose arguments were rejected.
   const isWaiting = (id: string): boolean => state.calls[id]?.status === 'waiting'
   for (const item of items) {
     if (item.type === 'mcp_approval_response') {
       const { approval_request_id: id, approve, reason } = item
-      // Clients send earlier answers again.
       if (isWaiting(id)) answers.set(id, { approved: approve, reason: reason ?? undefined })
     } else if (item.type === 'function_call_output' && isWaiting(item.call_id)) {
       answers.set(item.call_id, { approved: true, result: resultOf(item.output) })
-    } else if (item.type === 'function_call_output') {
+    } else if (item.type === 'function_call_output' && !state.calls[item.call_id]) {
       messages.push(toolResult(item, messages))
     } else if (item.type === 'function_call') {
       messages.push(announcement(item))
     } else if (item.type === undefined || item.type === 'message') {
       messages.push(await toInput(item as MessageItem, assets))
     }
+  }
+  const isLate = items.some(({ type }) => type === 'function_call_output')
+  if (isLate && messages.length === 0 && answers.size === 0) {
+    throw new ByrefError('bad_request', 'None of the calls waits for an output')
   }
   return { messages: messages.map((message) => spokenBy(message, speaker)), answers }
 }
