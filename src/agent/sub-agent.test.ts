@@ -88,6 +88,33 @@ describe('a sub-agent', () => {
     expect((await helper.assets.list()).assets).toMatchObject([{ name: 'chart.png' }])
   })
 
+  it('receives tables as tables, and the assets that its assets name', async () => {
+    const helper = createAgent({ model: scriptedModel(['Seen.']) })
+    const agent = createAgent({
+      model: scriptedModel([
+        () => ({ calls: [{ name: 'helper', arguments: { task: 'Look', assets: [table, box] } }] }),
+        'Done.',
+      ]),
+      tools: [helper.asTool({ id: 'helper', description: '' })],
+    })
+    const csv = Buffer.from('n,day\n9007199254740993,2024-01-02\n')
+    const imported = await agent.assets.importFile(csv, { name: 'x.csv' })
+    const table = imported.table?.ref ?? ''
+    const picture = await agent.assets.save(PNG, 'image/png', { description: 'A dot' })
+    const content = { list: [{ picture: { assetRef: picture.ref } }] }
+    const expiresAt = new Date(Date.now() + 60_000).toISOString()
+    const saved = await agent.assets.saveAsset({ content_type: 'data', content }, { expiresAt })
+    const box = saved.ref
+    await agent.run({ messages: say('Go') }).result
+    for (const ref of [table, box, picture.ref]) {
+      const { createdAt: _, ...known } = await agent.assets.info(ref)
+      expect(await helper.assets.info(ref)).toMatchObject(known)
+      expect(await helper.assets.meta(ref)).toEqual(await agent.assets.meta(ref))
+    }
+    const cell = `${table}/content/rows/0/n`
+    expect(await helper.assets.resolve(cell)).toBe(9007199254740993n)
+  })
+
   it('sees shared data under the names that it has for its caller', async () => {
     const innerModel = scriptedModel([
       { calls: [{ name: 'read', arguments: { all: ['†state.a', '†state.b', '†user#x.name'] } }] },
