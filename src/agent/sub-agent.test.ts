@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { PNG } from '../assets/fixtures/stores.ts'
+import { createMemoryAssetStore } from '../assets/stores/memory.ts'
 import { defineTool } from '../boundary/tool.ts'
 import type { ConversationEvent } from '../core/events/events.ts'
 import type { Message } from '../core/messages/message.ts'
@@ -86,6 +87,32 @@ describe('a sub-agent', () => {
     await agent.run({ messages: say('Go') }).result
     expect(JSON.stringify(child.requests[0]?.prompt)).toContain('chart.png')
     expect((await helper.assets.list()).assets).toMatchObject([{ name: 'chart.png' }])
+  })
+
+  it('receives an asset in several calls at once', async () => {
+    const store = createMemoryAssetStore()
+    const slow = Object.assign(Object.create(store) as typeof store, {
+      save: async (...given: Parameters<typeof store.save>) => {
+        await new Promise(setImmediate)
+        return store.save(...given)
+      },
+    })
+    const helper = createAgent({ model: scriptedModel(() => 'Seen.'), assets: { store: slow } })
+    const agent = createAgent({
+      model: scriptedModel([
+        () => {
+          const call = { name: 'helper', arguments: { task: 'Look', assets: [ref] } }
+          return { calls: [call, call, call] }
+        },
+        'Done.',
+      ]),
+      tools: [helper.asTool({ id: 'helper', description: '' })],
+    })
+    const { ref } = await agent.assets.save(PNG, 'image/png')
+    await agent.run({ conversation: 'c', messages: say('Go') }).result
+    const { messages = [] } = (await agent.conversation('c')) ?? {}
+    const results = messages.filter(({ metadata }) => metadata.tool_result)
+    expect(results.map(({ content }) => content)).toEqual(['Seen.', 'Seen.', 'Seen.'])
   })
 
   it('receives tables as tables, and the assets that its assets name', async () => {

@@ -272,26 +272,45 @@ function namedIn(value: JsonValue): string[] {
  *
  * @returns the asset's info if it already existed; null if it was copied, or if neither store has it
  */
-export async function copyAsset(ref: string, from: Assets, to: Assets): Promise<AssetInfo | null> {
+export async function copyAsset(
+  ref: string,
+  from: Assets,
+  to: Assets,
+  open: ReadonlySet<string> = new Set(),
+): Promise<AssetInfo | null> {
   const existing = await findAsset(ref, to)
   if (existing) return existing
   const info = await findAsset(ref, from)
-  if (!info) return null
+  // Assets with ids of the app's choice may name each other.
+  if (!info || open.has(info.assetId)) return null
+  try {
+    await saveCopy(info, { from, to, open: new Set([...open, info.assetId]) })
+    return null
+  } catch (error) {
+    // Another call copies it, too.
+    if (!(error instanceof ByrefError) || error.code !== 'asset_exists') throw error
+    return findAsset(ref, to)
+  }
+}
+
+async function saveCopy(
+  info: AssetInfo,
+  { from, to, open }: { from: Assets; to: Assets; open: ReadonlySet<string> },
+): Promise<void> {
   const { assetId, name, mime, structured, expiresAt, table } = info
   const { asset_type, content_type, description } = await from.meta(info.ref)
   if (!structured) {
     const { stream } = await from.open(info.ref)
     const about = { assetType: asset_type, description: info.description ?? undefined }
     await to.save(stream, mime, defined({ assetId, name, expiresAt, ...about }))
-    return null
+    return
   }
   const content = table ? await tableContent(info, from) : await from.resolve(`${info.ref}/content`)
+  const inside = table ? [] : namedAssets(content, { bareIds: false })
+  for (const id of inside) await copyAsset(id, from, to, open)
   const about = defined({ asset_type, content_type, description })
   const named = name === null ? {} : { asset_name: name }
   await to.saveAsset({ asset_id: assetId, ...about, ...named, content }, { expiresAt })
-  const inside = table ? [] : namedAssets(content, { bareIds: false })
-  for (const id of inside) await copyAsset(id, from, to)
-  return null
 }
 
 /** Returns a table as content to save, without reading its rows. */
