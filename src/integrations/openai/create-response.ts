@@ -42,6 +42,21 @@ interface ResponseOptions {
 export async function createResponse(
   agent: Agent,
   asked: ResponsesRequest,
+  options: ResponseOptions,
+): Promise<Response> {
+  try {
+    return await respond(agent, asked, options)
+  } catch (error) {
+    const isBusy = error instanceof ByrefError && error.code === 'conversation_busy'
+    if (!isBusy || !asked.previous_response_id) throw error
+    // If another request has just continued the same response, this one continues a fork.
+    return respond(agent, asked, options)
+  }
+}
+
+async function respond(
+  agent: Agent,
+  asked: ResponsesRequest,
   { request, keepRunning, speaker }: ResponseOptions,
 ): Promise<Response> {
   const conversation = await conversationOf(agent, asked.previous_response_id)

@@ -164,6 +164,24 @@ describe('createResponsesHandler, with the package "openai"', () => {
     }
   })
 
+  it('answers requests that continue the same response at once, each in its own branch', async () => {
+    const { client } = serve(
+      Array.from({ length: 5 }, () => (request) => {
+        const said = request.prompt.filter(({ role }) => role === 'user')
+        return said.map(({ content }) => JSON.stringify(content)).join()
+      }),
+    )
+    const first = await client.responses.create({ model: 'm', input: 'one' })
+    const more = ['two', 'three', 'four'].map((input) =>
+      client.responses.create({ model: 'm', input, previous_response_id: first.id }),
+    )
+    const [two, three, four] = await Promise.all(more)
+    expect(two?.output_text).not.toMatch(/three|four/)
+    expect(three?.output_text).toMatch(/one.*three/)
+    expect(three?.output_text).not.toMatch(/two|four/)
+    expect(four?.output_text).toMatch(/one.*four/)
+  })
+
   it('shows a call whose arguments do not fit as incomplete, and ignores an output for it', async () => {
     for (const stream of [false, true]) {
       const wrong = { id: 'w', name: 'get_weather', arguments: { location: 5 } }
