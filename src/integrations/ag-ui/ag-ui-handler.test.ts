@@ -125,6 +125,19 @@ describe('the sender of AG-UI messages', () => {
 })
 
 describe('createAgUiHandler', () => {
+  it('answers two requests for a new thread at once in one run', async () => {
+    const { client, agent } = talk(['One.', 'Two.'])
+    const [one, two] = [client(), client()]
+    one.addMessage(user('first', 'a'))
+    two.addMessage(user('second', 'b'))
+    await Promise.all([one.runAgent(), two.runAgent()])
+    const { messages = [] } = (await agent.conversation('t')) ?? {}
+    expect(messages.map(({ content }) => content)).toEqual(
+      expect.arrayContaining(['first', 'second']),
+    )
+    expect(two.messages.at(-1)?.role).toBe('assistant')
+  })
+
   it('has the same results in a stream and in a snapshot, also errors and texts', async () => {
     const one = [
       { name: 'sum', arguments: { of: [1, 2] } },

@@ -18,6 +18,7 @@ import {
   type ClientInput,
   type FollowedConversation,
   followConversation,
+  repeatIfBusy,
   say,
 } from '../serving/follow-conversation.ts'
 import { saveSentFiles } from '../serving/sent-files.ts'
@@ -44,14 +45,8 @@ export async function createResponse(
   asked: ResponsesRequest,
   options: ResponseOptions,
 ): Promise<Response> {
-  try {
-    return await respond(agent, asked, options)
-  } catch (error) {
-    const isBusy = error instanceof ByrefError && error.code === 'conversation_busy'
-    if (!isBusy || !asked.previous_response_id) throw error
-    // If another request has just continued the same response, this one continues a fork.
-    return respond(agent, asked, options)
-  }
+  // If another request has just continued the same response, this one continues a fork.
+  return repeatIfBusy(() => respond(agent, asked, options))
 }
 
 async function respond(
