@@ -63,6 +63,8 @@ class PartialJson {
   #isOver = false
   #isBroken = false
   #value: unknown
+  /** The text or number that is being written, if it is the next item of a list. */
+  #item: { list: unknown[]; value: unknown } | null = null
 
   constructor(parser: JSONParser) {
     this.#parser = parser
@@ -74,9 +76,10 @@ class PartialJson {
     }
     parser.onValue = ({ value, partial, key, parent, stack }) => {
       this.#value = stack[1]?.value ?? parent ?? value
-      // The parser adds a text to its parent only when it is complete.
-      if (partial && value !== undefined && parent)
-        Object.assign(parent, { [key as string]: value })
+      // The parser adds a text to its parent only when it is complete. It appends items to their list.
+      const isOpen = partial === true && value !== undefined
+      this.#item = isOpen && Array.isArray(parent) ? { list: parent, value } : null
+      if (isOpen && parent && !this.#item) Object.assign(parent, { [key as string]: value })
     }
   }
 
@@ -87,6 +90,11 @@ class PartialJson {
     if (start === -1 || this.#isOver || this.#isBroken) return undefined
     this.#hasBegun = true
     this.#parser.write(text.slice(start))
-    return this.#isBroken && !this.#isOver ? undefined : structuredClone(this.#value)
+    if (this.#isBroken && !this.#isOver) return undefined
+    const { list, value } = this.#item ?? {}
+    list?.push(value)
+    const copy = structuredClone(this.#value)
+    list?.pop()
+    return copy
   }
 }

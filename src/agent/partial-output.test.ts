@@ -30,6 +30,22 @@ describe('run.partialOutputStream', () => {
     expect((await result).output).toEqual(value)
   })
 
+  it('yields each text and number of a list once, wherever the stream is cut', async () => {
+    const lists = { tags: ['a text', 'x'], numbers: [12, -3.5], last: [['one more text']] }
+    for (let blanks = 0; blanks < 24; blanks++) {
+      const text = ' '.repeat(blanks) + JSON.stringify(lists)
+      const agent = createAgent({ model: scriptedModel([text]) })
+      const run = agent.run({ messages: 'Go', output: z.looseObject({}) })
+      const parts: unknown[] = []
+      for await (const part of run.partialOutputStream) parts.push(part)
+      expect(parts.at(-1)).toEqual(lists)
+      for (const part of parts as Partial<typeof lists>[]) {
+        expect((part.tags ?? []).length).toBeLessThanOrEqual(2)
+        expect((part.numbers ?? []).length).toBeLessThanOrEqual(2)
+      }
+    }
+  })
+
   it('finds JSON in a code fence, and ignores what follows', async () => {
     const { parts } = await partsOf(`Here:\n\`\`\`json\n${JSON.stringify(value)}\n\`\`\`\nDone.`)
     expect(parts.at(-1)).toEqual(value)

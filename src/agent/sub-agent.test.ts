@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { PNG } from '../assets/fixtures/stores.ts'
+import { createMemoryAssetStore } from '../assets/stores/memory.ts'
 import { defineTool } from '../boundary/tool.ts'
 import type { ConversationEvent } from '../core/events/events.ts'
 import type { Message } from '../core/messages/message.ts'
@@ -86,6 +87,59 @@ describe('a sub-agent', () => {
     await agent.run({ messages: say('Go') }).result
     expect(JSON.stringify(child.requests[0]?.prompt)).toContain('chart.png')
     expect((await helper.assets.list()).assets).toMatchObject([{ name: 'chart.png' }])
+  })
+
+  it('receives an asset in several calls at once', async () => {
+    const store = createMemoryAssetStore()
+    const slow = Object.assign(Object.create(store) as typeof store, {
+      save: async (...given: Parameters<typeof store.save>) => {
+        await new Promise(setImmediate)
+        return store.save(...given)
+      },
+    })
+    const helper = createAgent({ model: scriptedModel(() => 'Seen.'), assets: { store: slow } })
+    const agent = createAgent({
+      model: scriptedModel([
+        () => {
+          const call = { name: 'helper', arguments: { task: 'Look', assets: [ref] } }
+          return { calls: [call, call, call] }
+        },
+        'Done.',
+      ]),
+      tools: [helper.asTool({ id: 'helper', description: '' })],
+    })
+    const { ref } = await agent.assets.save(PNG, 'image/png')
+    await agent.run({ conversation: 'c', messages: say('Go') }).result
+    const { messages = [] } = (await agent.conversation('c')) ?? {}
+    const results = messages.filter(({ metadata }) => metadata.tool_result)
+    expect(results.map(({ content }) => content)).toEqual(['Seen.', 'Seen.', 'Seen.'])
+  })
+
+  it('receives tables as tables, and the assets that its assets name', async () => {
+    const helper = createAgent({ model: scriptedModel(['Seen.']) })
+    const agent = createAgent({
+      model: scriptedModel([
+        () => ({ calls: [{ name: 'helper', arguments: { task: 'Look', assets: [table, box] } }] }),
+        'Done.',
+      ]),
+      tools: [helper.asTool({ id: 'helper', description: '' })],
+    })
+    const csv = Buffer.from('n,day\n9007199254740993,2024-01-02\n')
+    const imported = await agent.assets.importFile(csv, { name: 'x.csv' })
+    const table = imported.table?.ref ?? ''
+    const picture = await agent.assets.save(PNG, 'image/png', { description: 'A dot' })
+    const content = { list: [{ picture: { assetRef: picture.ref } }] }
+    const expiresAt = new Date(Date.now() + 60_000).toISOString()
+    const saved = await agent.assets.saveAsset({ content_type: 'data', content }, { expiresAt })
+    const box = saved.ref
+    await agent.run({ messages: say('Go') }).result
+    for (const ref of [table, box, picture.ref]) {
+      const { createdAt: _, ...known } = await agent.assets.info(ref)
+      expect(await helper.assets.info(ref)).toMatchObject(known)
+      expect(await helper.assets.meta(ref)).toEqual(await agent.assets.meta(ref))
+    }
+    const cell = `${table}/content/rows/0/n`
+    expect(await helper.assets.resolve(cell)).toBe(9007199254740993n)
   })
 
   it('sees shared data under the names that it has for its caller', async () => {

@@ -1,6 +1,9 @@
 import { findAsset } from '../assets/asset-facade.ts'
 import type { AssetInfo } from '../assets/asset-store.ts'
+import { PreparedContent } from '../assets/asset-writer.ts'
 import type { Assets } from '../assets/assets-contract.ts'
+import { defined } from '../assets/defined.ts'
+import { namedAssets } from '../assets/named-assets.ts'
 import type { JsonSchema, ToolSchema } from '../boundary/describe-schema.ts'
 import type { Tool, ToolContext } from '../boundary/tool.ts'
 import { ConversationSource } from '../boundary/value-source.ts'
@@ -11,6 +14,7 @@ import { type Clearance, join } from '../core/labels/label.ts'
 import type { MessageInput } from '../core/messages/to-message.ts'
 import {
   type AssetRefParts,
+  extractAssetId,
   formatAssetRef,
   isAssetRef,
   parseAssetRef,
@@ -263,29 +267,66 @@ function namedIn(value: JsonValue): string[] {
 }
 
 /**
- * Copies an asset between agents with different stores. The id stays the same, so a reference works in both.
+ * Copies an asset, and those that its content names, between agents with different stores. Ids stay the same, so a
+ * reference works in both.
  *
  * @returns the asset's info if it already existed; null if it was copied, or if neither store has it
  */
-export async function copyAsset(ref: string, from: Assets, to: Assets): Promise<AssetInfo | null> {
+export async function copyAsset(
+  ref: string,
+  from: Assets,
+  to: Assets,
+  open: ReadonlySet<string> = new Set(),
+): Promise<AssetInfo | null> {
   const existing = await findAsset(ref, to)
   if (existing) return existing
   const info = await findAsset(ref, from)
-  if (!info) return null
-  const { assetId, name, mime, structured, expiresAt } = info
+  // Assets with ids of the app's choice may name each other.
+  if (!info || open.has(info.assetId)) return null
+  try {
+    await saveCopy(info, { from, to, open: new Set([...open, info.assetId]) })
+    return null
+  } catch (error) {
+    // Another call copies it, too.
+    if (!(error instanceof ByrefError) || error.code !== 'asset_exists') throw error
+    return findAsset(ref, to)
+  }
+}
+
+async function saveCopy(
+  info: AssetInfo,
+  { from, to, open }: { from: Assets; to: Assets; open: ReadonlySet<string> },
+): Promise<void> {
+  const { assetId, name, mime, structured, expiresAt, table } = info
+  const { asset_type, content_type, description } = await from.meta(info.ref)
   if (!structured) {
     const { stream } = await from.open(info.ref)
-    await to.save(stream, mime, { assetId, name, expiresAt })
-    return null
+    const about = { assetType: asset_type, description: info.description ?? undefined }
+    await to.save(stream, mime, defined({ assetId, name, expiresAt, ...about }))
+    return
   }
-  const { asset_type, content_type, description } = await from.meta(info.ref)
-  await to.saveAsset({
-    asset_id: assetId,
-    asset_type,
-    content_type,
-    content: await from.resolve(`${info.ref}/content`),
-    ...(name === null ? {} : { asset_name: name }),
-    ...(description ? { description } : {}),
-  })
-  return null
+  const content = table ? await tableContent(info, from) : await from.resolve(`${info.ref}/content`)
+  const inside = table ? [] : namedAssets(content, { bareIds: false })
+  for (const id of inside) await copyAsset(id, from, to, open)
+  const about = defined({ asset_type, content_type, description })
+  const named = name === null ? {} : { asset_name: name }
+  await to.saveAsset({ asset_id: assetId, ...about, ...named, content }, { expiresAt })
+}
+
+/** Returns a table as content to save, without reading its rows. */
+async function tableContent(
+  { ref, name, mime, table }: AssetInfo,
+  from: Assets,
+): Promise<PreparedContent> {
+  const [meta, { columns, count }, { stream }] = await Promise.all([
+    from.meta(ref),
+    from.rows(ref),
+    from.open(ref),
+  ])
+  const { asset_type, description, content_type } = meta
+  const source = table?.source ?? null
+  const references = source === null ? [] : [extractAssetId(source)]
+  const facts = { columns, rows: count, source }
+  const about = defined({ asset_type, description, content_type, meta, references, table: facts })
+  return new PreparedContent({ name, mime, body: stream, attributes: about })
 }

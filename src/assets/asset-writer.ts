@@ -53,6 +53,8 @@ export interface EncodedAsset {
   attributes: AssetAttributes
   parts?: StorePart[]
   objects?: unknown[]
+  /** The paths of the objects. */
+  objectPaths?: string[]
 }
 
 const OPTIONS_ARE_THIRD =
@@ -230,9 +232,9 @@ function fileOf({ content, content_type }: StructuredAssetInput): {
 
 /** The content of an asset that was encoded before the save. Later changes have no effect. */
 export class PreparedContent {
-  readonly asset: StructuredEncoding
+  readonly asset: EncodedAsset
 
-  constructor(asset: StructuredEncoding) {
+  constructor(asset: EncodedAsset) {
     this.asset = asset
   }
 }
@@ -268,7 +270,7 @@ export async function encodeAsset(
   return { name, body, attributes, parts, objects, objectPaths }
 }
 
-function checkNoObjects({ objectPaths }: { objectPaths: string[] }, backend: string): void {
+function checkNoObjects({ objectPaths = [] }: EncodedAsset, backend: string): void {
   if (objectPaths.length === 0) return
   throw new ByrefError(
     'asset_unsupported',

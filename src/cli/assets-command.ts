@@ -269,8 +269,11 @@ async function gc({ assets, storage, json, dryRun, graceMs, keepVersions }: Task
 function versionCounts(given: readonly string[] = []): Record<string, number> {
   const counts = given.map((text): [string, number] => {
     const [, name = '*', count = ''] = /^(?:(.+)=)?(.*)$/s.exec(text) ?? []
-    const isAll = count === 'all'
-    return [name, isAll ? Infinity : wholeNumber('--keep-versions of byref assets', count)]
+    if (count === 'all') return [name, Infinity]
+    if (/^\d+$/.test(count)) return [name, Number(count)]
+    throw new UsageError(
+      `--keep-versions of byref assets takes a whole number, all, or name=number, not "${text}"`,
+    )
   })
   return Object.fromEntries(counts)
 }

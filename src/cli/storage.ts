@@ -15,8 +15,8 @@ import { DEFAULT_DATA, openFolder } from './data-folder.ts'
 /** The options of a command that name its conversations and assets, for {@link parseOptions}. */
 export const STORAGE = {
   data: { type: 'string', default: DEFAULT_DATA },
-  database: { type: 'string', default: process.env.BYREF_DATABASE },
-  bucket: { type: 'string', default: process.env.BYREF_BUCKET },
+  database: { type: 'string', default: process.env.BYREF_DATABASE || undefined },
+  bucket: { type: 'string', default: process.env.BYREF_BUCKET || undefined },
 } as const
 
 /** The values of {@link STORAGE}. */

@@ -14,6 +14,7 @@ describe('parseOptions', () => {
     ['--colour', 'Unknown option "--colour". (byref run --help)'],
     ['-o', 'Unknown option "-o". (byref run --help)'],
     ['--out', "Option '--out <value>' argument missing (byref run --help)"],
+    ['--out=', '--out must not be empty (byref run --help)'],
   ])('names the option that was meant: %s', (arg, message) => {
     expect(() => parseOptions('run', [arg], { options })).toThrow(
       expect.objectContaining({ message }),

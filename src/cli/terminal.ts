@@ -28,6 +28,11 @@ export function parseOptions<T extends ParseArgsOptionsConfig>(
     const message = unknownOption(error, Object.keys(options)) ?? errorMessage(error)
     throw new UsageError(`${message} (byref ${command} --help)`)
   }
+  for (const [option, value] of Object.entries(parsed.values)) {
+    // A variable of a shell that is not set.
+    if (value === '')
+      throw new UsageError(`--${option} must not be empty (byref ${command} --help)`)
+  }
   const extra = parsed.positionals[most]
   if (extra === undefined) return parsed
   throw new UsageError(`Unexpected argument "${extra}" (byref ${command} --help)`)

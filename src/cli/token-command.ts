@@ -39,8 +39,6 @@ export async function command(args: string[]): Promise<number> {
   if (!/^0*[1-9]\d* ?[smhdwy]$/.test(expiresIn)) {
     throw new UsageError(`--expires takes a duration such as 12h or 30d, not "${expiresIn}"`)
   }
-  if (namespace === '') throw new UsageError('--namespace must not be empty')
-  if (subject === '') throw new UsageError('--subject must not be empty')
   const folder = openFolder(values.data)
   const isNew = !hasSecret(folder)
   const key = signingKey(signingSecret(folder))

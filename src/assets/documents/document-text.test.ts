@@ -51,6 +51,21 @@ describe('Assets.text', () => {
     )
   })
 
+  it('keeps the columns of a DOCX table with merged cells', async () => {
+    const cell = (text: string, properties = '') =>
+      `<w:tcPr>${properties}</w:tcPr>${paragraph(text)}`
+    const tall = '<w:vMerge w:val="restart"/>'
+    const rows = [
+      [cell('tall', tall), cell('wide', '<w:gridSpan w:val="2"/>'), cell('end', tall)],
+      [cell('', '<w:vMerge/>'), cell('b'), cell('c'), cell('', '<w:vMerge/>')],
+      [cell('1'), cell('2'), cell('3'), cell('4')],
+    ]
+    const { ref } = await assets.save(docx(tableOf(rows) + tableOf([[cell('next')]])), null)
+    expect((await assets.text(ref)).text).toBe(
+      '| tall | wide |  | end |\n|  | b | c |  |\n| 1 | 2 | 3 | 4 |\n\n| next |',
+    )
+  })
+
   it('ends after a minute if the store is silent', async () => {
     const silent = createAssets({ store: silentStore() })
     const { ref } = await silent.save(pagedPdf(1), PDF)

@@ -1,15 +1,13 @@
 // Runs in a table process: parsing a document there limits its memory and does not block the event loop.
 
 import { ByrefError, errorMessage } from '../../core/errors.ts'
-import { nodeBuiltin } from '../../node-builtin.ts'
 import { optionalPeer } from '../../optional-peer.ts'
 import type { DocumentForm } from '../bodies/mime-type.ts'
 import { createSpool } from '../tables/spool.ts'
 import { TableError } from '../tables/table-error.ts'
 import type { WrittenTable } from '../tables/write-table.ts'
 import { sheetTexts } from '../tables/xlsx-table.ts'
-
-const { readFile } = nodeBuiltin('node:fs/promises')
+import { pdfPages } from './pdf-pages.ts'
 
 /** A document in a file. */
 export interface DocumentFile {
@@ -17,9 +15,6 @@ export interface DocumentFile {
   name: string
   path: string
 }
-
-/** Suppresses the library's warnings about a file. */
-const QUIET = { verbosity: 0 }
 
 /**
  * Writes each page of a document as a line of JSON.
@@ -82,20 +77,6 @@ const READERS: Readonly<Record<DocumentForm, PageReader>> = {
   xlsx: sheetTexts,
 }
 
-async function* pdfPages({ path }: { path: string }) {
-  const { getDocumentProxy } = await optionalPeer('unpdf', 'Reading PDF files')
-  const pdf = await getDocumentProxy(new Uint8Array(await readFile(path)), QUIET)
-  const { numPages } = pdf
-  for (let number = 1; number <= numPages; number++) {
-    const page = await pdf.getPage(number)
-    const { items } = await page.getTextContent()
-    page.cleanup()
-    const words = items.map((item) => ('str' in item ? item.str + (item.hasEOL ? '\n' : '') : ''))
-    yield `[Page ${number} of ${numPages}]\n${words.join('').trimEnd()}`
-  }
-  await pdf.loadingTask.destroy()
-}
-
 async function* docxPages({ path }: { path: string }) {
   const { convertToHtml, images } = await optionalPeer('mammoth', 'Reading DOCX files')
   // Without this, the bytes of pictures would be in the text.
@@ -108,7 +89,7 @@ function unreadable(message: string, cause?: unknown): ByrefError {
   return new ByrefError('asset_unsupported', message, { cause })
 }
 
-const TAG = /<(\/?)([a-z][a-z0-9]*)[^>]*>|([^<]+)/gi
+const TAG = /<(\/?)([a-z][a-z0-9]*)([^>]*)>|([^<]+)/gi
 const ENTITIES: Readonly<Record<string, string>> = {
   '&lt;': '<',
   '&gt;': '>',
@@ -120,7 +101,8 @@ const ENTITIES: Readonly<Record<string, string>> = {
 
 /**
  * Converts simple, well-formed HTML, as mammoth makes from DOCX, to Markdown: headings, lists, and tables with a line
- * for each row. Styles and pictures are left out.
+ * for each row. A cell that covers several columns or rows has its text in the first one. Styles and pictures are left
+ * out.
  */
 function htmlText(html: string): string {
   const lines: string[] = []
@@ -128,6 +110,9 @@ function htmlText(html: string): string {
   /** The cells of the open row, and the number of open tables. */
   let cells: string[] = []
   let depth = 0
+  /** The columns and rows that the open cell covers, and the number of further rows that each column is covered in. */
+  let span = { columns: 1, rows: 1 }
+  let covered: number[] = []
   const lists: { isOrdered: boolean; items: number }[] = []
 
   function endLine(): void {
@@ -140,10 +125,22 @@ function htmlText(html: string): string {
     line = ''
   }
 
-  function open(tag: string): void {
-    if (tag === 'table' && depth === 0) endLine()
+  function skipCovered(): void {
+    for (let rows = covered[cells.length]; rows; rows = covered[cells.length]) {
+      covered[cells.length] = rows - 1
+      cells.push('')
+    }
+  }
+
+  function open(tag: string, attributes: string): void {
+    if (tag === 'table' && depth === 0) {
+      endLine()
+      covered = []
+    }
     if (tag === 'table') depth++
-    else if (tag === 'br') line += depth > 0 ? ' ' : '\n'
+    else if (depth === 1 && /^t[dh]$/.test(tag)) {
+      span = { columns: spanOf('colspan', attributes), rows: spanOf('rowspan', attributes) }
+    } else if (tag === 'br') line += depth > 0 ? ' ' : '\n'
     else if (depth > 0) return
     else if (/^h[1-6]$/.test(tag)) line += `${'#'.repeat(Number(tag[1]))} `
     else if (tag === 'ul' || tag === 'ol') {
@@ -165,24 +162,35 @@ function htmlText(html: string): string {
     } else if (tag === 'table' && --depth === 0) lines.push('')
     // A table inside a cell is part of the cell's text.
     else if (depth === 1 && /^t[dh]$/.test(tag)) {
-      cells.push(line.trim().replaceAll('|', '\\|').replace(/\s+/g, ' '))
+      skipCovered()
+      for (let column = 0; column < span.columns; column++) {
+        covered[cells.length] = span.rows - 1
+        cells.push(column > 0 ? '' : line.trim().replaceAll('|', '\\|').replace(/\s+/g, ' '))
+      }
       line = ''
     } else if (depth === 1 && tag === 'tr') {
+      skipCovered()
       lines.push(`| ${cells.join(' | ')} |`)
       cells = []
     }
   }
 
-  for (const [, slash, tag, text] of html.matchAll(TAG)) {
+  for (const [, slash, tag, attributes, text] of html.matchAll(TAG)) {
     if (text !== undefined) line += decoded(text)
     else if (slash) close((tag ?? '').toLowerCase())
-    else open((tag ?? '').toLowerCase())
+    else open((tag ?? '').toLowerCase(), attributes ?? '')
   }
   endLine()
   return lines
     .join('\n')
     .replace(/\n{3,}/g, '\n\n')
     .trimEnd()
+}
+
+/** Returns the number of columns or rows that a cell covers. A file may state any number. */
+function spanOf(name: string, attributes: string): number {
+  const stated = new RegExp(`${name}="(\\d+)"`).exec(attributes)?.[1]
+  return Math.min(1_000, Math.max(1, Number(stated ?? 1)))
 }
 
 function decoded(text: string): string {

@@ -243,3 +243,17 @@ describe('a spreadsheet as a table', () => {
     })
   })
 })
+
+describe('the Parquet body of a table', () => {
+  it('has the same rows when it is imported', async () => {
+    const rows = [
+      { object: { a: [1] }, list: ['x', null], mixed: 'text', n: 1 },
+      { object: null, list: [], mixed: 1.5, n: null },
+      { object: {}, list: null, mixed: { a: 'x' }, n: 2 },
+    ]
+    const assets = createAssets()
+    const { table } = await assets.importFile(Buffer.from(JSON.stringify(rows)), { name: 'x.json' })
+    const { bytes } = await assets.get(table?.ref ?? '')
+    expect((await imported(bytes, 'x.parquet')).rows).toEqual(rows)
+  })
+})

@@ -28,6 +28,9 @@ const ELEMENTS: Readonly<Record<Storage, Partial<SchemaElement>>> = {
   json: { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } },
 }
 
+/** So other programs, and an import of the file, read values instead of text. */
+const DECLARED_JSON = { converted_type: 'JSON', logical_type: { type: 'JSON' } } as const
+
 /** Creates the output of a Parquet file with these columns to a spool. */
 export function createParquetOutput(
   columns: readonly { name: string; storage: Storage }[],
@@ -88,7 +91,12 @@ export function createParquetOutput(
       parquet.row_groups.push(group)
     },
     async finish(): Promise<void> {
-      parquet.schema = schemaOf(elements)
+      // Declared only now, because the writer would encode the text as JSON once more.
+      parquet.schema = schemaOf(
+        elements.map((element, i) =>
+          columns[i]?.storage === 'json' ? { ...element, ...DECLARED_JSON } : element,
+        ),
+      )
       parquet.num_rows = rows
       await parquet.finish()
     },

@@ -1,7 +1,7 @@
 import { type CallPlan, planCall } from '../../boundary/call-plan.ts'
 import { describeTool } from '../../boundary/describe-tool.ts'
 import { maskBytes } from '../../boundary/store.ts'
-import type { Tool } from '../../boundary/tool.ts'
+import { isClientTool, type Tool } from '../../boundary/tool.ts'
 import { withParameters } from '../../boundary/tool-index.ts'
 import { labelsOfError } from '../../boundary/value-source.ts'
 import { ByrefError } from '../../core/errors.ts'
@@ -174,7 +174,7 @@ export class CallRunner {
     const { attempts, items, approval } = call.state
     const isNew = isStarted || (attempts === 0 && !items)
     const answer = approval?.answer
-    if (answer && !answer.approved) return failedOutcome(deniedByPerson(answer.reason))
+    if (answer && !answer.approved) return failedOutcome(notApproved(plan, answer.reason))
     if (answer?.result !== undefined) return { value: answer.result, events: [] }
     if (!isNew && plan.each === undefined && !plan.tool?.idempotent)
       return failedOutcome(interrupted(plan))
@@ -423,7 +423,11 @@ function deniedByPolicy({ name }: CallPlan, { reason, code = 'call_denied' }: Ve
   )
 }
 
-function deniedByPerson(reason: string | undefined): CallError {
+/** The call was denied by a person. Or it failed, if it is one that the app runs itself. */
+function notApproved({ tool }: CallPlan, reason: string | undefined): CallError {
+  if (tool && isClientTool(tool) && reason !== undefined) {
+    return { code: 'tool_failed', message: reason }
+  }
   const message = `A person denied the call${reason ? `: ${reason}` : ''}`
   return { code: 'approval_denied', message }
 }

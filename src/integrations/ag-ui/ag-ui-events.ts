@@ -3,6 +3,7 @@ import { defined } from '../../assets/defined.ts'
 import type { CallState, RunState } from '../../core/events/conversation-state.ts'
 import type { ConversationEvent, TokenUsage } from '../../core/events/events.ts'
 import { type AnswerPiece, AnswerPieces } from '../serving/answer-pieces.ts'
+import { toolContent } from './ag-ui-messages.ts'
 
 /** An AG-UI event. */
 export type AgUiEvent = Omit<BaseEvent, 'type'> & { type: string; [key: string]: unknown }
@@ -60,7 +61,7 @@ export function createAgUiEvents(known: KnownToClient) {
       case 'result': {
         const { id: toolCallId, message, error } = piece
         if (known.results.has(toolCallId)) return []
-        const content = JSON.stringify(error ?? message.content)
+        const content = toolContent(message, error)
         const ids = { messageId: message.id, toolCallId }
         return [{ type: 'TOOL_CALL_RESULT', ...ids, role: 'tool', content }]
       }

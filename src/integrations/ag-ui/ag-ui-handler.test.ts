@@ -125,6 +125,46 @@ describe('the sender of AG-UI messages', () => {
 })
 
 describe('createAgUiHandler', () => {
+  it('answers two requests for a new thread at once in one run', async () => {
+    const { client, agent } = talk(['One.', 'Two.'])
+    const [one, two] = [client(), client()]
+    one.addMessage(user('first', 'a'))
+    two.addMessage(user('second', 'b'))
+    await Promise.all([one.runAgent(), two.runAgent()])
+    const { messages = [] } = (await agent.conversation('t')) ?? {}
+    expect(messages.map(({ content }) => content)).toEqual(
+      expect.arrayContaining(['first', 'second']),
+    )
+    expect(two.messages.at(-1)?.role).toBe('assistant')
+  })
+
+  it('has the same results in a stream and in a snapshot, also errors and texts', async () => {
+    const one = [
+      { name: 'sum', arguments: { of: [1, 2] } },
+      { name: 'pay', arguments: { amount: 5 } },
+      { name: 'sum', arguments: { of: null } },
+    ]
+    const { client } = talk([{ calls: one }, 'Done.'])
+    const app = client()
+    app.addMessage(user('Go'))
+    let paid = ''
+    const onRunFinishedEvent = ({ event }: { event: { outcome?: unknown } }) => {
+      const { interrupts = [] } = Object(event.outcome) as { interrupts?: { id: string }[] }
+      paid = interrupts[0]?.id ?? ''
+    }
+    await app.runAgent({}, { onRunFinishedEvent })
+    const answer = { interruptId: paid, status: 'resolved' as const, payload: { approved: true } }
+    await app.runAgent({ resume: [answer] })
+    const results = app.messages.filter(({ role }) => role === 'tool').map(({ content }) => content)
+    expect(results).toContain('Paid 5')
+    expect(results.join()).toContain('"code":"invalid_arguments"')
+    const other = client()
+    await other.runAgent()
+    const contents = ({ messages }: HttpAgent) =>
+      messages.map(({ role, content = '' }) => [role, content])
+    expect(contents(other)).toEqual(contents(app))
+  })
+
   it('serves several agents, by the name in the URL or by the agent of the thread', async () => {
     const log = createMemoryLog()
     const made = (name: string) =>

@@ -10,6 +10,7 @@ import { eventStream } from '../serving/event-stream.ts'
 import {
   type FollowedConversation,
   followConversation,
+  repeatIfBusy,
   say,
 } from '../serving/follow-conversation.ts'
 import { type RequestHandler, readJson, requestHandler } from '../serving/request-handler.ts'
@@ -45,7 +46,8 @@ export function createAgUiHandler(options: AgUiOptions): RequestHandler {
       const { speaker } = found
       const name = new URL(request.url).searchParams.get('agent')
       const agent = await found.agent({ name, conversation: input.threadId, tools })
-      return await answer(agent, input, { speaker, keepRunning })
+      // If another request has just started a run, the messages of this one join it.
+      return await repeatIfBusy(() => answer(agent, input, { speaker, keepRunning }))
     } catch (error) {
       if (!(error instanceof ByrefError)) throw error
       const { code } = error

@@ -4,6 +4,7 @@ import type { Assets } from '../../assets/assets-contract.ts'
 import { defined } from '../../assets/defined.ts'
 import { textOf } from '../../core/board/render-context.ts'
 import { ByrefError } from '../../core/errors.ts'
+import type { CallError } from '../../core/events/events.ts'
 import { isDeleted, type Message } from '../../core/messages/message.ts'
 import { readMetadata } from '../../core/messages/read-metadata.ts'
 import { type Speaker, spokenBy } from '../../core/messages/spoken-by.ts'
@@ -104,18 +105,25 @@ function toPart(part: ContentPart): unknown {
   return { type: type === 'document' ? 'file' : type, ...body, mimeType, filename }
 }
 
+/** Returns the result of a call as AG-UI's text: JSON, unless it is text itself. */
+export function toolContent({ content }: Message, error: CallError | null): string {
+  const value = error ?? content
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
 /** Returns the conversation as AG-UI messages, without data and logs. */
 export function agUiMessages(messages: readonly Message[]): AgUiMessage[] {
   return messages.flatMap((message): AgUiMessage[] => {
     const { id, sender, content_type: type, message_type } = message
     if (type === 'data' || message_type === 'log' || isDeleted(message)) return []
-    const content = textOf(message)
     const { result, calls } = readMetadata(message)
     if (result) {
       const error = result.error ? { error: result.error.message } : {}
+      const content = toolContent(message, result.error)
       return [{ id, role: 'tool', toolCallId: result.callId, content, ...error }]
     }
     const role = sender.participant_role
+    const content = textOf(message)
     if (role !== 'assistant') return [{ id, role: role === 'system' ? role : 'user', content }]
     const toolCalls = calls.map(({ id, name, arguments: args }) => ({
       id,

@@ -18,6 +18,7 @@ import {
   type ClientInput,
   type FollowedConversation,
   followConversation,
+  repeatIfBusy,
   say,
 } from '../serving/follow-conversation.ts'
 import { saveSentFiles } from '../serving/sent-files.ts'
@@ -40,6 +41,15 @@ interface ResponseOptions {
 
 /** Sends the messages of a request, and answers with the response, as a whole or as a stream. */
 export async function createResponse(
+  agent: Agent,
+  asked: ResponsesRequest,
+  options: ResponseOptions,
+): Promise<Response> {
+  // If another request has just continued the same response, this one continues a fork.
+  return repeatIfBusy(() => respond(agent, asked, options))
+}
+
+async function respond(
   agent: Agent,
   asked: ResponsesRequest,
   { request, keepRunning, speaker }: ResponseOptions,
@@ -201,21 +211,25 @@ async function readInput(
   if (instructions && instructions !== lastInstructions(state)) {
     messages.push({ role: 'system', name: INSTRUCTIONS, content: instructions })
   }
+  // Clients send earlier answers again, and outputs of calls whose arguments were rejected.
   const isWaiting = (id: string): boolean => state.calls[id]?.status === 'waiting'
   for (const item of items) {
     if (item.type === 'mcp_approval_response') {
       const { approval_request_id: id, approve, reason } = item
-      // Clients send earlier answers again.
       if (isWaiting(id)) answers.set(id, { approved: approve, reason: reason ?? undefined })
     } else if (item.type === 'function_call_output' && isWaiting(item.call_id)) {
       answers.set(item.call_id, { approved: true, result: resultOf(item.output) })
-    } else if (item.type === 'function_call_output') {
+    } else if (item.type === 'function_call_output' && !state.calls[item.call_id]) {
       messages.push(toolResult(item, messages))
     } else if (item.type === 'function_call') {
       messages.push(announcement(item))
     } else if (item.type === undefined || item.type === 'message') {
       messages.push(await toInput(item as MessageItem, assets))
     }
+  }
+  const isLate = items.some(({ type }) => type === 'function_call_output')
+  if (isLate && messages.length === 0 && answers.size === 0) {
+    throw new ByrefError('bad_request', 'None of the calls waits for an output')
   }
   return { messages: messages.map((message) => spokenBy(message, speaker)), answers }
 }

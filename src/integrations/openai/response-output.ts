@@ -40,7 +40,11 @@ export class ResponseOutput {
 
   /** Ends everything that is still streaming. */
   finish(): StreamEvent[] {
-    return this.#pieces.finish().flatMap((piece) => this.#eventsOf(piece))
+    const ends = this.#pieces.finish().flatMap((piece) => this.#eventsOf(piece))
+    const open = this.items.filter(({ type, status }) => {
+      return type === 'function_call' && status === 'in_progress'
+    })
+    return [...ends, ...open.map((item) => this.#done(item, { status: 'incomplete' }))]
   }
 
   #eventsOf(piece: AnswerPiece): StreamEvent[] {
@@ -69,7 +73,11 @@ export class ResponseOutput {
   #otherEvents(event: ConversationEvent): StreamEvent[] {
     if (event.type === 'TOOL_STARTED') return this.#beginOwnCall(event.toolCallId)
     if (event.type === 'APPROVAL_REQUESTED') {
-      return this.#approvalEvents(event.toolCallId, event.items ?? event.arguments)
+      const args = event.items ?? event.arguments
+      return [
+        ...this.#endClientCall(event.toolCallId, 'completed'),
+        ...this.#approvalEvents(event.toolCallId, args),
+      ]
     }
     if (event.type === 'STEP_FINISHED') addUsage(this.usage, event.usage)
     return []
@@ -113,11 +121,14 @@ export class ResponseOutput {
       return [{ type: `${type}.delta`, ...this.#at(item), delta: piece.delta }]
     }
     const { name } = piece.call
-    const args = JSON.stringify(piece.call.arguments)
-    return [
-      { type: `${type}.done`, ...this.#at(item), name, arguments: args },
-      this.#done(item, { status: 'completed', arguments: args }),
-    ]
+    item.arguments = JSON.stringify(piece.call.arguments)
+    return [{ type: `${type}.done`, ...this.#at(item), name, arguments: item.arguments }]
+  }
+
+  /** Ends a call of a client's tool: it waits for the client, or is `incomplete` because its arguments were rejected. */
+  #endClientCall(id: string, status: 'completed' | 'incomplete'): StreamEvent[] {
+    const item = this.#find(`fc_${id}`)
+    return item?.status === 'in_progress' ? [this.#done(item, { status })] : []
   }
 
   /** Returns a call of one of the agent's own tools, or null. */
@@ -146,7 +157,7 @@ export class ResponseOutput {
   }
 
   #resultEvents({ id, message, error: failed }: Result): StreamEvent[] {
-    const began = this.#beginOwnCall(id)
+    const began = [...this.#endClientCall(id, 'incomplete'), ...this.#beginOwnCall(id)]
     const item = this.#find(`mcp_${id}`)
     if (!item) return began
     const status = failed ? 'failed' : 'completed'

@@ -164,6 +164,48 @@ describe('createResponsesHandler, with the package "openai"', () => {
     }
   })
 
+  it('answers requests that continue the same response at once, each in its own branch', async () => {
+    const { client } = serve(
+      Array.from({ length: 5 }, () => (request) => {
+        const said = request.prompt.filter(({ role }) => role === 'user')
+        return said.map(({ content }) => JSON.stringify(content)).join()
+      }),
+    )
+    const first = await client.responses.create({ model: 'm', input: 'one' })
+    const more = ['two', 'three', 'four'].map((input) =>
+      client.responses.create({ model: 'm', input, previous_response_id: first.id }),
+    )
+    const [two, three, four] = await Promise.all(more)
+    expect(two?.output_text).not.toMatch(/three|four/)
+    expect(three?.output_text).toMatch(/one.*three/)
+    expect(three?.output_text).not.toMatch(/two|four/)
+    expect(four?.output_text).toMatch(/one.*four/)
+  })
+
+  it('shows a call whose arguments do not fit as incomplete, and ignores an output for it', async () => {
+    for (const stream of [false, true]) {
+      const wrong = { id: 'w', name: 'get_weather', arguments: { location: 5 } }
+      const { client } = serve([{ calls: [wrong, call('Oslo')] }, 'It rains.'])
+      const request = { model: 'm', input: 'Weather?', tools: [weather] }
+      const first = stream
+        ? await client.responses.stream(request).finalResponse()
+        : await client.responses.create(request)
+      const statuses = [
+        { call_id: 'w', status: 'incomplete' },
+        { call_id: 'c', status: 'completed' },
+      ]
+      expect(first.output).toMatchObject(statuses)
+      expect((await client.responses.retrieve(first.id)).output).toMatchObject(statuses)
+      const output = (call_id: string) =>
+        ({ type: 'function_call_output', call_id, output: '{"rain":12}' }) as const
+      const next = { model: 'm', tools: [weather], previous_response_id: first.id }
+      const second = await client.responses.create({ ...next, input: [output('w'), output('c')] })
+      expect(second.output_text).toBe('It rains.')
+      const late = { ...next, previous_response_id: second.id, input: [output('w')] }
+      await expect(client.responses.create(late)).rejects.toThrow('None of the calls waits')
+    }
+  })
+
   it('ends a call whose arguments are cut off by the limit of tokens', async () => {
     const cut: readonly ModelStreamPart[] = [
       { type: 'stream-start', warnings: [] },

@@ -17,8 +17,8 @@ export type AnswerPiece =
   | { type: 'call-delta'; id: string; delta: string }
   /** `rest`: the arguments as JSON if they did not stream, otherwise empty. */
   | { type: 'call-end'; id: string; call: ToolCall; rest: string }
-  /** A call whose arguments were cut off. */
-  | { type: 'call-cut'; id: string }
+  /** A call whose arguments were cut off. It does not run. */
+  | { type: 'call-cut'; id: string; name: string }
   | { type: 'result'; id: string; message: Message; error: CallError | null }
   /** A complete answer of a model. Comes after its text. */
   | { type: 'answer'; message: Message }
@@ -32,7 +32,8 @@ export type AnswerPiece =
 export class AnswerPieces {
   readonly #texts = new Texts()
   readonly #reasoning = new Reasoning()
-  readonly #calls = new Set<string>()
+  /** The names of the calls whose arguments stream, by their ids. */
+  readonly #calls = new Map<string, string>()
 
   take(event: ConversationEvent): AnswerPiece[] {
     switch (event.type) {
@@ -51,7 +52,7 @@ export class AnswerPieces {
       case 'TOOL_CALL_START': {
         const { toolCallId: id, toolCallName: name, parentMessageId: messageId } = event
         if (this.#calls.has(id)) return []
-        this.#calls.add(id)
+        this.#calls.set(id, name)
         return [{ type: 'call-start', id, name, messageId }]
       }
       case 'TOOL_CALL_ARGS': {
@@ -76,9 +77,13 @@ export class AnswerPieces {
 
   /** Ends everything that is still being written. */
   finish(): AnswerPiece[] {
-    const cut = [...this.#calls].map((id): AnswerPiece => ({ type: 'call-cut', id }))
+    return [...this.#reasoning.end(), ...this.#texts.cut(), ...this.#cutCalls()]
+  }
+
+  #cutCalls(): AnswerPiece[] {
+    const cut = [...this.#calls].map(([id, name]) => ({ type: 'call-cut', id, name }) as const)
     this.#calls.clear()
-    return [...this.#reasoning.end(), ...this.#texts.cut(), ...cut]
+    return cut
   }
 
   #keep(event: Extract<ConversationEvent, { type: 'NEW_MESSAGE' }>): AnswerPiece[] {
@@ -90,7 +95,9 @@ export class AnswerPieces {
       return [{ type: 'event', event }]
     }
     const reasoning = this.#reasoning.restOf(message)
-    return [...reasoning, ...this.#texts.restOf(id, textOf(message)), { type: 'answer', message }]
+    const text = this.#texts.restOf(id, textOf(message))
+    // Complete calls are in the log before their answer.
+    return [...reasoning, ...text, ...this.#cutCalls(), { type: 'answer', message }]
   }
 }
 

@@ -146,3 +146,13 @@ export async function say(
   agent.resume(conversation).result.catch(() => {})
   return open.runId
 }
+
+/** Repeats the answer to a request if another request has just started a run, which the second attempt then finds. */
+export async function repeatIfBusy<Answer>(answer: () => Promise<Answer>): Promise<Answer> {
+  try {
+    return await answer()
+  } catch (error) {
+    if (error instanceof ByrefError && error.code === 'conversation_busy') return answer()
+    throw error
+  }
+}

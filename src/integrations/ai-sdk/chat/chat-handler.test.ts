@@ -7,6 +7,7 @@ import { PNG } from '../../../assets/fixtures/stores.ts'
 import { defineTool } from '../../../boundary/tool.ts'
 import { readAll } from '../../../log/conversation-log.ts'
 import { createMemoryLog } from '../../../log/memory-log.ts'
+import { answerStream } from '../../../models/answer-stream.ts'
 import { type ScriptedTurn, scriptedModel } from '../../../testing/scripted-model.ts'
 import { open, partsOf, textIn, transportTo } from '../fixtures/chats.ts'
 import { calls } from '../fixtures/models.ts'
@@ -240,6 +241,57 @@ describe('createChatHandler', () => {
     expect(JSON.stringify(model.requests[1]?.prompt)).toContain('{"city":"Oslo"}')
     const saved = await uiMessages(agent, 'c', { assetUrl })
     expect(saved).toEqual(JSON.parse(JSON.stringify(chat.messages)))
+  })
+
+  it('reports the error of a tool in the browser as such, to the model and to the page', async () => {
+    const locate = defineTool({ id: 'locate', description: 'Where', inputSchema: object })
+    const { handler, model } = setup([calls(['locate', {}]), 'Nowhere.'], { tools: [locate] })
+    const chat = open(handler)
+    await chat.sendMessage({ text: 'Where am I?' })
+    const failed = { state: 'output-error', errorText: 'no GPS' } as const
+    await chat.addToolOutput({ tool: 'locate', toolCallId: 'locate-0', ...failed })
+    await chat.sendMessage()
+    expect(textIn(chat)).toBe('Nowhere.')
+    expect(partsOf(chat)[1]).toMatchObject({ ...failed, errorText: 'tool_failed: no GPS' })
+    const prompt = JSON.stringify(model.requests[1]?.prompt)
+    expect(prompt).toContain('no GPS')
+    expect(prompt).not.toContain('denied')
+  })
+
+  it('ends a call that was cut off, so that the answers to other calls are sent', async () => {
+    async function* cutOff() {
+      const both = [
+        { id: 'p', name: 'pay' },
+        { id: 'never', name: 'camera' },
+      ] as const
+      const all = both.map((one) => ({ ...one, arguments: {} }))
+      for await (const part of answerStream({ calls: all })) {
+        yield part
+        if (part.type === 'tool-input-start' && part.id === 'never') return
+      }
+    }
+    const model = scriptedModel(['Paid.'])
+    const streams = [ReadableStream.from(cutOff())]
+    const cutting: typeof model = {
+      ...model,
+      doStream: async (options) => {
+        const stream = streams.pop()
+        return stream ? { stream } : model.doStream(options)
+      },
+    }
+    const { handler } = setup([], { model: cutting, tools: [pay, camera] })
+    const chat = open(handler)
+    await chat.sendMessage({ text: 'Go' })
+    expect(partsOf(chat).slice(1)).toMatchObject([
+      { type: 'tool-pay', state: 'approval-requested' },
+      {
+        type: 'tool-camera',
+        state: 'output-error',
+        errorText: expect.stringMatching(/^interrupted: /),
+      },
+    ])
+    await chat.addToolApprovalResponse({ id: 'p', approved: true })
+    await expect.poll(() => textIn(chat)).toBe('Paid.')
   })
 
   it('reads malformed input as far as possible, or rejects it', async () => {

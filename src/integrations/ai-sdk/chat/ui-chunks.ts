@@ -122,8 +122,12 @@ export class RunChunks {
         const { name: toolName, arguments: input } = call
         return [{ type: 'tool-input-available', toolCallId, toolName, input }]
       }
-      case 'call-cut':
-        return []
+      case 'call-cut': {
+        const { id: toolCallId, name: toolName } = piece
+        this.#calls.delete(toolCallId)
+        const errorText = 'interrupted: The answer ended before this call was complete'
+        return [{ type: 'tool-input-error', toolCallId, toolName, input: {}, errorText }]
+      }
       case 'result':
         return this.#calls.delete(piece.id) ? [resultOf(piece)] : []
       case 'answer':
