@@ -10,7 +10,7 @@ import { Button } from '../ui/button.tsx'
 import { errorText } from '../ui/error-text.ts'
 import { Notice } from '../ui/notice.tsx'
 import { Spinner } from '../ui/spinner.tsx'
-import { keepDraft, readDraft, useDraft } from './drafts.ts'
+import { keepDraft, readDraft, useDraft, useDraftPlace } from './drafts.ts'
 import { DropZone } from './drop-zone.tsx'
 import { MessageBox } from './message-box.tsx'
 import { onSuggestion } from './suggestions.ts'
@@ -68,8 +68,9 @@ function MessageForm({ autoFocus = false, dropWithin }: ComposerProps) {
   const waits = phase === 'waiting'
   const { status } = useConnection()
   const sendMessage = useSend()
-  const { uploads, add, restore, replace, retry, remove, clearSent } = useUploads(id)
-  const [text, setText] = useDraft(id)
+  const place = useDraftPlace(id)
+  const { uploads, add, restore, replace, retry, remove, clearSent, moveTo } = useUploads(place)
+  const [text, setText] = useDraft(place)
   const [sending, setSending] = useState(false)
   const [problem, setProblem] = useState<{ code?: string; message: string } | null>(null)
   const box = useRef<HTMLTextAreaElement>(null)
@@ -94,8 +95,6 @@ function MessageForm({ autoFocus = false, dropWithin }: ComposerProps) {
     if (autoFocus) focusWithoutTouch(box.current)
   }, [autoFocus])
 
-  const written = useRef(text)
-  written.current = text
   const isShown = useRef(true)
   useEffect(() => {
     isShown.current = true
@@ -122,16 +121,16 @@ function MessageForm({ autoFocus = false, dropWithin }: ComposerProps) {
     setProblem(null)
     try {
       const conversation = await sendMessage({ content: text.trim(), attachments }, ifBusy)
-      // More may have been written and attached since, and another conversation may be shown. The stored draft may come
-      // from another box, because all new conversations share one.
-      const now = isShown.current ? written.current : readDraft(id)
-      const rest = now.startsWith(text) ? now.slice(text.length).trimStart() : now
-      keepDraft(id, '')
-      keepDraft(conversation, rest)
-      setText(id === null ? '' : rest)
-      clearSent(uploads, conversation)
+      // More may have been written and attached since, and another conversation may be shown.
+      const now = readDraft(place)
+      keepDraft(place, now.startsWith(text) ? now.slice(text.length).trimStart() : now)
+      clearSent(uploads)
       forgetConversations()
-      if (id === null && isShown.current) await openConversation(conversation)
+      if (id !== null || !isShown.current) return
+      keepDraft(conversation, readDraft(place))
+      keepDraft(place, '')
+      moveTo(conversation)
+      await openConversation(conversation)
     } catch (error) {
       setProblem(errorText(error))
     } finally {

@@ -2,8 +2,8 @@
 import { screen } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
 import { renderInApp } from '../testing/render-in-app.tsx'
+import type { Upload } from './attached-files.ts'
 import { UploadChip } from './upload-chip.tsx'
-import type { Upload } from './use-uploads.ts'
 
 const attempt = async () => {}
 

@@ -7,7 +7,7 @@ import { Button } from '../ui/button.tsx'
 import { cn } from '../ui/cn.ts'
 import { formatBytes, formatShare } from '../ui/format.ts'
 import { Spinner } from '../ui/spinner.tsx'
-import type { Upload } from './use-uploads.ts'
+import type { Upload } from './attached-files.ts'
 
 /** Properties of {@link UploadChip}. */
 export interface UploadChipProps {
