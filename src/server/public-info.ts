@@ -14,7 +14,7 @@ export function publicInfo({ namespace, ...info }: AssetInfo): z.infer<typeof as
 /** Returns a conversation as the API shows it: without who runs it. */
 export function publicSummary(summary: ConversationSummary): z.infer<typeof conversationSummary> {
   const { namespace, openRun, lease, ...shown } = summary
-  return shown
+  return { ...shown, hasRunner: lease !== null && lease.expiresIn > 0 }
 }
 
 /** Returns a run as the API shows it: without its namespace, which is the caller's. */

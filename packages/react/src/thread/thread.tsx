@@ -14,6 +14,7 @@ import { Comparison } from '../versions/comparison.tsx'
 import { Connection } from './connection.tsx'
 import { Debug } from './debug.tsx'
 import { InProgress } from './in-progress.tsx'
+import { InterruptedRun, useIsInterrupted } from './interrupted-run.tsx'
 import { Queued } from './queued.tsx'
 import { readHash } from './read-hash.ts'
 import { RunStatus } from './run-status.tsx'
@@ -34,6 +35,7 @@ export function Thread({ empty = null }: { empty?: ReactNode }) {
   const id = useConversationId()
   const loaded = useLoaded()
   const { status } = useConnection()
+  const isInterrupted = useIsInterrupted()
   const messages = useConversation((state) => state.messages)
   const runs = useConversation((state) => state.runs)
   const calls = useConversation((state) => state.calls)
@@ -90,7 +92,8 @@ export function Thread({ empty = null }: { empty?: ReactNode }) {
           {isWhole ? (
             <>
               <UnreadFiles />
-              <InProgress />
+              <InProgress isInterrupted={isInterrupted} />
+              {isInterrupted && <InterruptedRun />}
               <Queued />
             </>
           ) : (
