@@ -31,4 +31,9 @@ describe('UploadChip', () => {
       unmount()
     }
   })
+
+  it('shows the real ending of a file', async () => {
+    await show({ file: new File([], 'invoice\u202efdp.exe') })
+    expect(screen.getByText('invoice\ufffdfdp.exe')).toBeTruthy()
+  })
 })
