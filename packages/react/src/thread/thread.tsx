@@ -18,6 +18,7 @@ import { InterruptedRun, useIsInterrupted } from './interrupted-run.tsx'
 import { Queued } from './queued.tsx'
 import { readHash } from './read-hash.ts'
 import { RunStatus } from './run-status.tsx'
+import { SubAgentOrigin } from './sub-agent.tsx'
 import { ThreadItem } from './thread-item.tsx'
 import { ThreadSkeleton } from './thread-skeleton.tsx'
 import { timeline } from './timeline.ts'
@@ -84,6 +85,7 @@ export function Thread({ empty = null }: { empty?: ReactNode }) {
               }}
             />
           )}
+          {start === 0 && isThere && <SubAgentOrigin />}
           <VersionsProvider>
             {items.slice(start, end).map((item) => (
               <ThreadItem key={item.key} item={item} />
