@@ -502,9 +502,13 @@ describe('Composer', () => {
     const running = await renderInApp(<Composer />, { state: stateOf(runStarted()) })
     expect(screen.getByText('Answering…')).toBeTruthy()
     running.unmount()
-    await renderInApp(<Composer />, { state: stateOf(...asked({ sum: 5 })) })
+    const waiting = await renderInApp(<Composer />, { state: stateOf(...asked({ sum: 5 })) })
     expect(screen.getByText(/Needs your approval/)).toBeTruthy()
     expect(screen.getByRole('button', { name: 'Stop' })).toBeTruthy()
+    waiting.unmount()
+    const hidden = { withheld: true, type: 'object', size: 40 }
+    await renderInApp(<Composer />, { state: stateOf(...asked(hidden)) })
+    expect(screen.getByText('Waits for a person who may read the arguments')).toBeTruthy()
   })
 })
 

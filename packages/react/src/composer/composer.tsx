@@ -1,11 +1,11 @@
-import { readMetadata } from 'byref/client'
+import { type ConversationState, isWithheld, openRun, readMetadata } from 'byref/client'
 import { ArrowUp, Paperclip, Square } from 'lucide-react'
 import { type RefObject, useEffect, useRef, useState } from 'react'
 import { useConnection, useConversation, useConversationId } from '../app/conversation-context.tsx'
 import { useNavigation } from '../app/navigation.tsx'
 import { useMay } from '../app/role.ts'
 import { useServer } from '../app/server.ts'
-import { type RunPhase, runPhase } from '../thread/run-phase.ts'
+import { callsOf, type RunPhase, runPhase } from '../thread/run-phase.ts'
 import { Button } from '../ui/button.tsx'
 import { errorText } from '../ui/error-text.ts'
 import { Notice } from '../ui/notice.tsx'
@@ -25,6 +25,8 @@ const HINTS: Record<RunPhase, string> = {
   waiting: 'Needs your approval: approve, edit or deny above',
   over: 'Enter to send, Shift+Enter for a new line',
 }
+
+const HINT_FOR_OTHERS = 'Waits for a person who may read the arguments'
 
 const HINT_WHILE_HELD = 'Sends when the files are uploaded…'
 
@@ -66,6 +68,8 @@ function MessageForm({ autoFocus = false, dropWithin }: ComposerProps) {
   const inbox = useConversation((state) => state.inbox)
   const running = phase !== 'over'
   const waits = phase === 'waiting'
+  const isForOthers = useConversation(waitsForOthers)
+  const hint = isForOthers ? HINT_FOR_OTHERS : HINTS[phase]
   const { status } = useConnection()
   const sendMessage = useSend()
   const place = useDraftPlace(id)
@@ -246,7 +250,7 @@ function MessageForm({ autoFocus = false, dropWithin }: ComposerProps) {
               }}
             />
             <span className="ms-auto min-w-0 truncate pe-1 text-2xs text-ink-3 max-sm:invisible">
-              {held ? HINT_WHILE_HELD : running && !empty ? busyHint : HINTS[phase]}
+              {held ? HINT_WHILE_HELD : running && !empty ? busyHint : hint}
             </span>
             {running && (
               <Button
@@ -303,6 +307,14 @@ function MessageForm({ autoFocus = false, dropWithin }: ComposerProps) {
       </form>
     </div>
   )
+}
+
+/** Whether the run waits only for approvals of calls whose arguments this person may not read. */
+function waitsForOthers(state: ConversationState): boolean {
+  const step = openRun(state)?.steps.at(-1)
+  const calls = step && runPhase(state) === 'waiting' ? callsOf(state, step) : []
+  const waiting = calls.filter(({ status }) => status === 'waiting')
+  return waiting.length > 0 && waiting.every(({ approval }) => isWithheld(approval?.arguments))
 }
 
 /** Focuses an element, except where that would open the keyboard of a touch screen. */
