@@ -24,7 +24,7 @@ export const conversationSummary = z
     hasRunner: z
       .boolean()
       .describe(
-        'Whether a process worked on it when this was read. If a run is open or messages wait, and none does, `resume` continues it.',
+        'Whether a process worked on it when this was read, or workers will. If a run is open or messages wait, and this is false, `resume` continues it.',
       ),
     damage: z
       .object({ position: z.int(), reason: z.string() })
