@@ -42,11 +42,13 @@ export function SubAgentLink({ callId }: { callId: string }) {
 
 /** Says that this is the conversation of a sub-agent, and links to the call that it answers. */
 export function SubAgentOrigin() {
+  const { isOffline } = useServer()
   const { opensOthers } = useNavigation()
   const id = useConversationId()
   const callId = useConversation(({ runs }) => runs[0]?.toolCallId)
   // A fork has another id.
-  if (callId === undefined || !id?.endsWith(`/${callId}`) || !opensOthers) return null
+  if (callId === undefined || !id?.endsWith(`/${callId}`)) return null
+  if (isOffline || !opensOthers) return null
   const parent = id.slice(0, -callId.length - 1)
   return (
     <p className="mb-3 flex items-center gap-1.5 text-xs text-ink-2">
