@@ -30,7 +30,7 @@ describe('an open run without events', () => {
     await renderInApp(<Thread />, { state })
     expect(screen.getByText(/Thinking/)).toBeTruthy()
     await act(() => vi.advanceTimersByTimeAsync(5_000))
-    expect((await screen.findByRole('alert')).textContent).toContain('No server is working')
+    expect((await screen.findByRole('alert')).textContent).toContain('This run was interrupted')
     expect(screen.queryByText(/Thinking/)).toBeNull()
     fireEvent.click(screen.getByRole('button', { name: 'Resume' }))
     await waitFor(() => expect(screen.queryByRole('alert')).toBeNull())

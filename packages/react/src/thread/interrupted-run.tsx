@@ -41,7 +41,7 @@ export function useIsInterrupted(): boolean {
 export function InterruptedRun() {
   return (
     <Notice tone="warn" live className="mt-3" actions={<ResumeButton />}>
-      No server is working on the answer. It was probably stopped or restarted. Nothing is lost.
+      This run was interrupted, probably because the server stopped. Messages and results are saved.
     </Notice>
   )
 }
