@@ -127,6 +127,10 @@ describe('createClient', () => {
     await expect(other.client.info()).rejects.toMatchObject({ code: 'unexpected_response' })
     const proxy = fake(() => new Response('Bad gateway', { status: 502 }))
     await expect(proxy.client.info()).rejects.toMatchObject({ status: 502, transient: true })
+    const page = '<html><h1>413 Request Entity Too Large</h1></html>'
+    const small = fake(() => new Response(page, { status: 413 }))
+    const upload = small.client.upload(new Blob(['x']))
+    await expect(upload).rejects.toThrow(/too large for a proxy .*\(status 413\)/)
   })
 
   it('reports a connection that is lost within an answer', async () => {

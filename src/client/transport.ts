@@ -100,8 +100,20 @@ export function answeredError(status: number, body: string): ApiError {
   return new ApiError(
     status,
     code ?? 'unexpected_response',
-    message ?? `The server answered with status ${status}.`,
+    message ?? `${CAUSES[status] ?? 'The server rejected the request.'} (status ${status})`,
   )
+}
+
+const NO_ANSWER =
+  'A proxy got no answer from the byref server. Check that it is running, and try again.'
+
+/** What a response that is not from byref means, by its status. Proxies send their own pages. */
+const CAUSES: Readonly<Record<number, string>> = {
+  413: 'This is too large for a proxy between you and the byref server. Raise the size that it accepts.',
+  429: 'There were too many requests. Wait a moment, and try again.',
+  502: NO_ANSWER,
+  503: NO_ANSWER,
+  504: NO_ANSWER,
 }
 
 /** Returns the error for a request without an answer. */

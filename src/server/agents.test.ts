@@ -101,6 +101,46 @@ describe('several agents', () => {
     await idle(id)
   })
 
+  it('answer and cancel calls of sub-agents that the server does not have', async () => {
+    const log = createMemoryLog()
+    const pay = defineTool({
+      id: 'pay',
+      description: 'pays',
+      inputSchema: { type: 'object' },
+      needsApproval: true,
+      execute: () => 'paid',
+    })
+    const turn = { calls: [{ id: 'p1', name: 'pay', arguments: {} }] }
+    const clerk = createAgent({
+      ...{ name: 'clerk', log, tools: [pay] },
+      model: scriptedModel([turn, 'It is paid.', turn]),
+    })
+    const ask = (id: string) => ({ calls: [{ id, name: 'clerk', arguments: { task: 'Pay' } }] })
+    const boss = createAgent({
+      ...{ name: 'boss', log, tools: [clerk.asTool({ id: 'clerk', description: 'pays' })] },
+      model: scriptedModel([ask('c1'), 'Done.', ask('c2'), 'Not done.']),
+    })
+    const writer = createAgent({ name: 'writer', log, model: scriptedModel([]) })
+    const api = openApi([], { agents: { boss, writer } })
+    const statusOf = async (id: string) =>
+      (await api.askJson(`/api/conversations/${encodeURIComponent(id)}`)).status
+    const waits = (id: string) => expect.poll(() => statusOf(id)).toBe('waiting')
+    const idle = () => expect.poll(() => statusOf('c')).toBe('idle')
+    await api.askJson('/api/conversations', post({ id: 'c' }))
+    await api.ask('/api/conversations/c/messages', post({ content: 'Pay' }))
+    await waits('c/c1')
+    const answer = post({ approved: true })
+    const answered = await api.ask('/api/conversations/c%2Fc1/calls/p1/approval', answer)
+    expect(answered.status).toBe(202)
+    await idle()
+    await api.ask('/api/conversations/c/messages', post({ content: 'Again' }))
+    await waits('c/c2')
+    expect(await api.askJson('/api/conversations/c%2Fc2/cancel', post({}))).toEqual({
+      cancelled: true,
+    })
+    await idle()
+  })
+
   it('read and delete the conversations of agents that the server does not have', async () => {
     const { ask, askJson, log } = open()
     const old = createAgent({ name: 'old', log, model: scriptedModel(['first']) })

@@ -320,14 +320,19 @@ describe('createServer', () => {
 
   it('continues a run that another agent left', async () => {
     const log = createMemoryLog()
+    const answer = Promise.withResolvers<string>()
     const first = createAgent({ model: scriptedModel([() => new Promise(() => {}) as never]), log })
     const { id: runId, conversation: id } = await first.start({
       messages: [{ role: 'user', content: 'Hi' }],
     })
     await first.close()
-    const { post, records } = open(['Hello!'], { log })
+    const { get, post, records } = open([() => answer.promise], { log })
+    const summary = async () => (await get(`/api/conversations/${id}`)).json()
+    expect(await summary()).toMatchObject({ hasRunner: false })
     const resumed = await post(`/api/conversations/${id}/resume`)
     expect([resumed.status, await resumed.json()]).toEqual([202, { resumed: true }])
+    await expect.poll(summary).toMatchObject({ hasRunner: true })
+    answer.resolve('Hello!')
     await expect
       .poll(async () => (await records(id)).at(-1)?.event)
       .toMatchObject({ type: 'RUN_FINISHED', runId })

@@ -58,7 +58,8 @@ export interface FoundConversation {
    */
   agent(name?: string): Agent
   /**
-   * For reading and deleting: returns the agent that answered last, or the first if the server does not have that one.
+   * For reading, deleting, cancelling and answers about calls: returns the agent that answered last, or the first if the
+   * server does not have that one.
    */
   anyAgent(): Agent
 }

@@ -21,6 +21,11 @@ export const conversationSummary = z
     status: runStatus,
     /** Number of messages that wait for a run or a step. */
     queued: z.int(),
+    hasRunner: z
+      .boolean()
+      .describe(
+        'Whether a process worked on it when this was read, or workers will. If a run is open or messages wait, and this is false, `resume` continues it.',
+      ),
     damage: z
       .object({ position: z.int(), reason: z.string() })
       .nullable()

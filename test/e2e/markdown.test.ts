@@ -126,6 +126,23 @@ describe.skipIf(!hasBrowser)('Markdown', () => {
     await page.context().close()
   })
 
+  it('keeps a wide diagram readable, and scrolls it', async () => {
+    const steps = Array.from({ length: 14 }, (_, i) => `  A${i}[Step number ${i}] --> A${i + 1}`)
+    const page = await open(
+      'wide',
+      [`\`\`\`mermaid\nflowchart LR\n${steps.join('\n')}\n\`\`\``],
+      360,
+    )
+    const image = page.getByRole('img', { name: 'Diagram: flowchart' })
+    await image.waitFor()
+    const scale =
+      'document.querySelector("img[src^=data]").width / document.querySelector("img[src^=data]").naturalWidth'
+    expect(await page.evaluate(scale)).toBeCloseTo(0.75, 2)
+    expect(await problems(page)).toEqual([])
+    expect(failed).toEqual([])
+    await page.context().close()
+  })
+
   it('renders the same in a saved page, without a network', async () => {
     const text = `\`\`\`ts\nconst a = 1\n\`\`\`\n\n$x^2$\n\n\`\`\`mermaid\nflowchart LR\n  A --> B\n\`\`\``
     const page = await open('saved', [text], 1440)

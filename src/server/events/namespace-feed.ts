@@ -80,6 +80,6 @@ export class NamespaceFeed {
     if (!summary) return
     // This conversation may have been deleted in the meantime.
     if (deletions !== this.#deletions) return this.#sendSummary(conversation)
-    this.#push({ conversation: publicSummary(summary) })
+    this.#push({ conversation: publicSummary(summary, this.#log) })
   }
 }

@@ -176,7 +176,10 @@ export function conversationListRoute(hub: Pick<EventHub, 'version'>): Route {
         const shown = reader
           ? await readableSummaries(reader, log, { conversations, ...query })
           : conversations
-        const text = JSON.stringify({ conversations: shown.map(publicSummary), next })
+        const text = JSON.stringify({
+          conversations: shown.map((one) => publicSummary(one, log)),
+          next,
+        })
         page = { version, text, until: now + PAGE_MS }
         if (pages.size >= MAX_PAGES) pages.clear()
         pages.set(key, page)
@@ -203,7 +206,7 @@ async function readableSummaries(
 }
 
 async function readableSummary({ log, summary }: FoundConversation, reader: Reader | null) {
-  return publicSummary((await reader?.summary(log, summary)) ?? summary)
+  return publicSummary((await reader?.summary(log, summary)) ?? summary, log)
 }
 
 /** Returns lines of which the first one has been read. */

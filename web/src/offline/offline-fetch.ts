@@ -34,6 +34,7 @@ export function offlineFetch(page: SavedPage): typeof fetch {
     position: records.length,
     status: 'idle',
     queued: 0,
+    hasRunner: false,
   }
 
   function conversation(path: string, query: URLSearchParams): Response | null {

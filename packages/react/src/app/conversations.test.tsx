@@ -41,6 +41,7 @@ function summary(id: string, change: Partial<ConversationSummary> = {}): Convers
       position: 9,
       status: 'idle',
       queued: 0,
+      hasRunner: false,
       agent: null,
       damage: null,
       branch: null,

@@ -1,5 +1,6 @@
 import { Direction } from 'radix-ui'
 import { createContext, type ReactNode, use, useEffect, useState } from 'react'
+import { attachedFiles } from '../composer/attached-files.ts'
 import { type Renderers, RenderersContext } from '../renderers/renderers-context.ts'
 import { ContainerContext } from '../ui/container.ts'
 import { useDirection } from '../ui/direction.ts'
@@ -30,6 +31,7 @@ export function Root({ server, renderers, theme, children }: RootProps) {
     queries.mount()
     return () => queries.unmount()
   }, [queries])
+  useEffect(() => () => attachedFiles(server).clear(), [server])
   return (
     <ServerContext value={server}>
       <RenderersContext value={renderers}>

@@ -15,6 +15,7 @@ import {
   type LabelsInfo,
 } from 'byref/client'
 import { createContext, use } from 'react'
+import { formatName } from '../ui/format.ts'
 import { isRecord } from '../ui/is-record.ts'
 import { ToastList } from '../ui/toast-list.ts'
 import { newestVersions, rootOf } from './branches.ts'
@@ -191,7 +192,13 @@ export function createServer(own: Client, { saved, first, filesUrl }: ServerOpti
   function assetQuery(ref: string) {
     return queryOptions({
       queryKey: ['asset', ref],
-      queryFn: () => client.asset(ref),
+      queryFn: async () => {
+        const found = await client.asset(ref)
+        const name = found?.asset.name
+        return found && name
+          ? { ...found, asset: { ...found.asset, name: formatName(name) } }
+          : found
+      },
       staleTime: (query) => (query.state.data ? Number.POSITIVE_INFINITY : 0),
     })
   }

@@ -5,10 +5,10 @@ import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { asked, message, runStarted, stateOf } from '../testing/messages.ts'
 import { renderInApp } from '../testing/render-in-app.tsx'
 import { server } from '../testing/server.ts'
+import { attachedFiles } from './attached-files.ts'
 import { Composer } from './composer.tsx'
 import { keepDraft, readDraft } from './drafts.ts'
 import { attach, suggestReference } from './suggestions.ts'
-import { attachedFiles } from './use-uploads.ts'
 
 type Answer = (path: string, init?: RequestInit) => Response | Promise<Response>
 
@@ -17,7 +17,7 @@ let requests: { path: string; body: unknown }[] = []
 beforeEach(() => {
   requests = []
   keepDraft('c1', '')
-  keepDraft(null, '')
+  keepDraft('', '')
   attachedFiles(server).clear()
   vi.stubGlobal('XMLHttpRequest', undefined)
 })
@@ -385,7 +385,7 @@ describe('Composer', () => {
     type('hello and more')
     sent.resolve(Response.json({}))
     await waitFor(() => expect(router.state.location.pathname).toBe('/c/new'))
-    expect([readDraft(null), readDraft('new')]).toEqual(['', 'and more'])
+    expect([readDraft(''), readDraft('new')]).toEqual(['', 'and more'])
     keepDraft('new', '')
   })
 
@@ -412,7 +412,7 @@ describe('Composer', () => {
     await waitFor(() => expect(requests.at(-1)?.path).toBe('/api/conversations/new/messages'))
     first.unmount()
     sent.resolve(Response.json({}))
-    await waitFor(() => expect(readDraft(null)).toBe(''))
+    await waitFor(() => expect(readDraft('')).toBe(''))
     expect(first.router.state.location.pathname).toBe('/')
   })
 
@@ -444,6 +444,28 @@ describe('Composer', () => {
     again.unmount()
     await renderInApp(<Composer />)
     expect(screen.queryByText('a.csv')).toBeNull()
+  })
+
+  it('continues an upload while another conversation is shown', async () => {
+    const asset = { ref: 'asset://a1', assetId: 'a1', mime: 'text/csv', kind: 'file', size: 9 }
+    const uploaded = Promise.withResolvers<Response>()
+    let signal: AbortSignal | null | undefined
+    answer((path, init) => {
+      if (!path.startsWith('/api/assets?')) return Response.json({})
+      signal = init?.signal
+      return uploaded.promise
+    })
+    const first = await renderInApp(<Composer />)
+    act(() => attach(new File(['x'], 'a.csv')))
+    await screen.findByRole('button', { name: 'Cancel a.csv' })
+    first.unmount()
+    const other = await renderInApp(<Composer />, { id: 'c2' })
+    expect([signal?.aborted, screen.queryByText('a.csv')]).toEqual([false, null])
+    other.unmount()
+    await renderInApp(<Composer />)
+    expect(screen.getByRole('button', { name: 'Cancel a.csv' })).toBeTruthy()
+    uploaded.resolve(Response.json({ asset, table: null }))
+    expect(await screen.findByRole('button', { name: 'Remove a.csv' })).toBeTruthy()
   })
 
   it('carries a file that is attached meanwhile over to a new conversation', async () => {
@@ -480,9 +502,13 @@ describe('Composer', () => {
     const running = await renderInApp(<Composer />, { state: stateOf(runStarted()) })
     expect(screen.getByText('Answering…')).toBeTruthy()
     running.unmount()
-    await renderInApp(<Composer />, { state: stateOf(...asked({ sum: 5 })) })
+    const waiting = await renderInApp(<Composer />, { state: stateOf(...asked({ sum: 5 })) })
     expect(screen.getByText(/Needs your approval/)).toBeTruthy()
     expect(screen.getByRole('button', { name: 'Stop' })).toBeTruthy()
+    waiting.unmount()
+    const hidden = { withheld: true, type: 'object', size: 40 }
+    await renderInApp(<Composer />, { state: stateOf(...asked(hidden)) })
+    expect(screen.getByText('Waits for a person who may read the arguments')).toBeTruthy()
   })
 })
 

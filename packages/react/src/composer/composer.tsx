@@ -1,16 +1,16 @@
-import { readMetadata } from 'byref/client'
+import { type ConversationState, isWithheld, openRun, readMetadata } from 'byref/client'
 import { ArrowUp, Paperclip, Square } from 'lucide-react'
 import { type RefObject, useEffect, useRef, useState } from 'react'
 import { useConnection, useConversation, useConversationId } from '../app/conversation-context.tsx'
 import { useNavigation } from '../app/navigation.tsx'
 import { useMay } from '../app/role.ts'
 import { useServer } from '../app/server.ts'
-import { type RunPhase, runPhase } from '../thread/run-phase.ts'
+import { callsOf, type RunPhase, runPhase } from '../thread/run-phase.ts'
 import { Button } from '../ui/button.tsx'
 import { errorText } from '../ui/error-text.ts'
 import { Notice } from '../ui/notice.tsx'
 import { Spinner } from '../ui/spinner.tsx'
-import { keepDraft, readDraft, useDraft } from './drafts.ts'
+import { keepDraft, readDraft, useDraft, useDraftPlace } from './drafts.ts'
 import { DropZone } from './drop-zone.tsx'
 import { MessageBox } from './message-box.tsx'
 import { onSuggestion } from './suggestions.ts'
@@ -25,6 +25,8 @@ const HINTS: Record<RunPhase, string> = {
   waiting: 'Needs your approval: approve, edit or deny above',
   over: 'Enter to send, Shift+Enter for a new line',
 }
+
+const HINT_FOR_OTHERS = 'Waits for a person who may read the arguments'
 
 const HINT_WHILE_HELD = 'Sends when the files are uploaded…'
 
@@ -66,10 +68,13 @@ function MessageForm({ autoFocus = false, dropWithin }: ComposerProps) {
   const inbox = useConversation((state) => state.inbox)
   const running = phase !== 'over'
   const waits = phase === 'waiting'
+  const isForOthers = useConversation(waitsForOthers)
+  const hint = isForOthers ? HINT_FOR_OTHERS : HINTS[phase]
   const { status } = useConnection()
   const sendMessage = useSend()
-  const { uploads, add, restore, replace, retry, remove, clearSent } = useUploads(id)
-  const [text, setText] = useDraft(id)
+  const place = useDraftPlace(id)
+  const { uploads, add, restore, replace, retry, remove, clearSent, moveTo } = useUploads(place)
+  const [text, setText] = useDraft(place)
   const [sending, setSending] = useState(false)
   const [problem, setProblem] = useState<{ code?: string; message: string } | null>(null)
   const box = useRef<HTMLTextAreaElement>(null)
@@ -94,8 +99,6 @@ function MessageForm({ autoFocus = false, dropWithin }: ComposerProps) {
     if (autoFocus) focusWithoutTouch(box.current)
   }, [autoFocus])
 
-  const written = useRef(text)
-  written.current = text
   const isShown = useRef(true)
   useEffect(() => {
     isShown.current = true
@@ -122,16 +125,16 @@ function MessageForm({ autoFocus = false, dropWithin }: ComposerProps) {
     setProblem(null)
     try {
       const conversation = await sendMessage({ content: text.trim(), attachments }, ifBusy)
-      // More may have been written and attached since, and another conversation may be shown. The stored draft may come
-      // from another box, because all new conversations share one.
-      const now = isShown.current ? written.current : readDraft(id)
-      const rest = now.startsWith(text) ? now.slice(text.length).trimStart() : now
-      keepDraft(id, '')
-      keepDraft(conversation, rest)
-      setText(id === null ? '' : rest)
-      clearSent(uploads, conversation)
+      // More may have been written and attached since, and another conversation may be shown.
+      const now = readDraft(place)
+      keepDraft(place, now.startsWith(text) ? now.slice(text.length).trimStart() : now)
+      clearSent(uploads)
       forgetConversations()
-      if (id === null && isShown.current) await openConversation(conversation)
+      if (id !== null || !isShown.current) return
+      keepDraft(conversation, readDraft(place))
+      keepDraft(place, '')
+      moveTo(conversation)
+      await openConversation(conversation)
     } catch (error) {
       setProblem(errorText(error))
     } finally {
@@ -247,7 +250,7 @@ function MessageForm({ autoFocus = false, dropWithin }: ComposerProps) {
               }}
             />
             <span className="ms-auto min-w-0 truncate pe-1 text-2xs text-ink-3 max-sm:invisible">
-              {held ? HINT_WHILE_HELD : running && !empty ? busyHint : HINTS[phase]}
+              {held ? HINT_WHILE_HELD : running && !empty ? busyHint : hint}
             </span>
             {running && (
               <Button
@@ -304,6 +307,14 @@ function MessageForm({ autoFocus = false, dropWithin }: ComposerProps) {
       </form>
     </div>
   )
+}
+
+/** Whether the run waits only for approvals of calls whose arguments this person may not read. */
+function waitsForOthers(state: ConversationState): boolean {
+  const step = openRun(state)?.steps.at(-1)
+  const calls = step && runPhase(state) === 'waiting' ? callsOf(state, step) : []
+  const waiting = calls.filter(({ status }) => status === 'waiting')
+  return waiting.length > 0 && waiting.every(({ approval }) => isWithheld(approval?.arguments))
 }
 
 /** Focuses an element, except where that would open the keyboard of a touch screen. */

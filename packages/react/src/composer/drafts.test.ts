@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { act, renderHook } from '@testing-library/react'
 import { describe, expect, it, vi } from 'vitest'
-import { keepDraft, readDraft, useDraft } from './drafts.ts'
+import { keepDraft, readDraft, useDraft, useDraftPlace } from './drafts.ts'
 
 describe('useDraft', () => {
   it('keeps unsent text when the page is reloaded', async () => {
@@ -24,5 +24,20 @@ describe('useDraft', () => {
     expect(readDraft('c9')).toBe('half a thought')
     keepDraft('c9', '')
     expect(readDraft('c9')).toBe('')
+  })
+})
+
+describe('useDraftPlace', () => {
+  it('gives each new conversation on the page its own place, the same one after a reload', async () => {
+    const places = (use: typeof useDraftPlace) =>
+      [null, 'c9', null].map((id) => renderHook(() => use(id)))
+    const shown = places(useDraftPlace)
+    const names = shown.map(({ result }) => result.current)
+    expect(new Set(names).size).toBe(3)
+    expect(names[1]).toBe('c9')
+    for (const { unmount } of shown) unmount()
+    vi.resetModules()
+    const { useDraftPlace: anew } = await import('./drafts.ts')
+    expect(places(anew).map(({ result }) => result.current)).toEqual(names)
   })
 })

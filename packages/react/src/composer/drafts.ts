@@ -1,42 +1,78 @@
-import { useEffect, useState } from 'react'
+import { useCallback, useLayoutEffect, useState, useSyncExternalStore } from 'react'
 
 const drafts = new Map<string, string>()
+const listeners = new Set<() => void>()
 
-/** Returns the unsent text of a conversation. Null is the conversation that has not started. */
-export function readDraft(conversation: string | null): string {
-  return drafts.get(conversation ?? '') ?? ''
+/** The places of new conversations on the page. */
+const taken = new Set<string>()
+
+/**
+ * Returns where the unsent message of a conversation is kept. Each new conversation on the page has its own place, the
+ * same one after the page is loaded again.
+ */
+export function useDraftPlace(conversation: string | null): string {
+  const [own, setOwn] = useState('')
+  useLayoutEffect(() => {
+    if (conversation !== null) return
+    let place = ''
+    for (let number = 2; taken.has(place); number += 1) place = `#${number}`
+    taken.add(place)
+    setOwn(place)
+    return () => {
+      taken.delete(place)
+    }
+  }, [conversation])
+  return conversation ?? own
+}
+
+/** Returns the unsent text at a place. */
+export function readDraft(place: string): string {
+  const known = drafts.get(place) ?? storedDraft(place)
+  drafts.set(place, known)
+  return known
 }
 
 /** Keeps unsent text, also when the page is loaded again. */
-export function keepDraft(conversation: string | null, text: string): void {
-  const key = conversation ?? ''
-  if (text === '') drafts.delete(key)
-  else drafts.set(key, text)
+export function keepDraft(place: string, text: string): void {
+  drafts.set(place, text)
   try {
-    if (text === '') sessionStorage.removeItem(nameOf(key))
-    else sessionStorage.setItem(nameOf(key), text)
+    if (text === '') sessionStorage.removeItem(nameOf(place))
+    else sessionStorage.setItem(nameOf(place), text)
   } catch {
     // Without storage, the text lasts until the page is closed.
   }
+  for (const listener of [...listeners]) listener()
 }
 
-/** Returns the unsent text of a conversation, and its setter. */
-export function useDraft(conversation: string | null) {
-  const [text, setText] = useState(() => readDraft(conversation))
-  // The first rendering is that of a server, which has no storage.
-  useEffect(() => setText((now) => now || storedDraft(conversation ?? '')), [conversation])
-  useEffect(() => keepDraft(conversation, text), [conversation, text])
+/** Returns the unsent text at a place, and its setter. */
+export function useDraft(place: string) {
+  // A server has no storage.
+  const text = useSyncExternalStore(
+    subscribe,
+    () => readDraft(place),
+    () => '',
+  )
+  const setText = useCallback(
+    (next: string | ((now: string) => string)) =>
+      keepDraft(place, typeof next === 'string' ? next : next(readDraft(place))),
+    [place],
+  )
   return [text, setText] as const
 }
 
-function storedDraft(key: string): string {
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
+function storedDraft(place: string): string {
   try {
-    return sessionStorage.getItem(nameOf(key)) ?? ''
+    return sessionStorage.getItem(nameOf(place)) ?? ''
   } catch {
     return ''
   }
 }
 
-function nameOf(key: string): string {
-  return `byref-draft ${key}`
+function nameOf(place: string): string {
+  return `byref-draft ${place}`
 }

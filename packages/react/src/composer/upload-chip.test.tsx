@@ -2,8 +2,8 @@
 import { screen } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
 import { renderInApp } from '../testing/render-in-app.tsx'
+import type { Upload } from './attached-files.ts'
 import { UploadChip } from './upload-chip.tsx'
-import type { Upload } from './use-uploads.ts'
 
 const attempt = async () => {}
 
@@ -30,5 +30,10 @@ describe('UploadChip', () => {
       expect(screen.getByRole('progressbar').getAttribute('aria-valuenow')).toBe(now)
       unmount()
     }
+  })
+
+  it('shows the real ending of a file', async () => {
+    await show({ file: new File([], 'invoice\u202efdp.exe') })
+    expect(screen.getByText('invoice\ufffdfdp.exe')).toBeTruthy()
   })
 })

@@ -5,9 +5,9 @@ import { AssetIcon } from '../references/asset-icon.tsx'
 import { tableShape } from '../references/table-shape.ts'
 import { Button } from '../ui/button.tsx'
 import { cn } from '../ui/cn.ts'
-import { formatBytes, formatShare } from '../ui/format.ts'
+import { formatBytes, formatName, formatShare } from '../ui/format.ts'
 import { Spinner } from '../ui/spinner.tsx'
-import type { Upload } from './use-uploads.ts'
+import type { Upload } from './attached-files.ts'
 
 /** Properties of {@link UploadChip}. */
 export interface UploadChipProps {
@@ -19,6 +19,7 @@ export interface UploadChipProps {
 /** Renders a file of the unsent message: its progress, its asset, or its error. */
 export function UploadChip({ upload, onRetry, onRemove }: UploadChipProps) {
   const { file, status, progress, imported, error } = upload
+  const name = formatName(file.name)
   const done = imported?.share ?? progress
   return (
     <li
@@ -33,7 +34,7 @@ export function UploadChip({ upload, onRetry, onRemove }: UploadChipProps) {
         <AssetIcon asset={upload.result?.asset} className="size-3.5 shrink-0 text-ink-3" />
       )}
       <span dir="auto" className="max-w-52 truncate font-medium">
-        {file.name}
+        {name}
       </span>
       <span
         className={cn(
@@ -46,13 +47,13 @@ export function UploadChip({ upload, onRetry, onRemove }: UploadChipProps) {
         {error && `Not attached. ${error.message}`}
       </span>
       {status === 'failed' && (
-        <Button icon aria-label={`Retry ${file.name}`} onClick={onRetry} className="size-6">
+        <Button icon aria-label={`Retry ${name}`} onClick={onRetry} className="size-6">
           <RotateCw aria-hidden />
         </Button>
       )}
       <Button
         icon
-        aria-label={status === 'sending' ? `Cancel ${file.name}` : `Remove ${file.name}`}
+        aria-label={status === 'sending' ? `Cancel ${name}` : `Remove ${name}`}
         onClick={onRemove}
         className="size-6"
       >
@@ -62,7 +63,7 @@ export function UploadChip({ upload, onRetry, onRemove }: UploadChipProps) {
         <span
           role="progressbar"
           data-bar
-          aria-label={`Uploading ${file.name}`}
+          aria-label={`Uploading ${name}`}
           aria-valuenow={Math.round(done * 100)}
           aria-valuemin={0}
           aria-valuemax={100}

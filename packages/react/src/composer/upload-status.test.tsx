@@ -1,8 +1,8 @@
 // @vitest-environment jsdom
 import { render, screen } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
+import type { Upload } from './attached-files.ts'
 import { UploadStatus } from './upload-status.tsx'
-import type { Upload } from './use-uploads.ts'
 
 const upload = (key: number, name: string, more: Partial<Upload> = {}): Upload => ({
   ...{ key, file: { name, size: 1 }, status: 'sending', progress: 0, attempt: async () => {} },

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'react'
 import { Announcement } from '../ui/announcement.tsx'
-import type { Upload } from './use-uploads.ts'
+import type { Upload } from './attached-files.ts'
 
 /** Tells screen readers when a file is attached, or why it is not. */
 export function UploadStatus({ uploads }: { uploads: readonly Upload[] }) {

@@ -1,10 +1,11 @@
 // @vitest-environment jsdom
 import { screen, waitFor } from '@testing-library/react'
+import { WITHHELD } from 'byref/client'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { message, stateOf } from '../testing/messages.ts'
 import { renderInApp } from '../testing/render-in-app.tsx'
 import { VariableCard } from './variable-card.tsx'
-import { EmbeddedVariable } from './variable-chip.tsx'
+import { EmbeddedVariable, VariableChip } from './variable-chip.tsx'
 
 const ID = '1m885vhfk00rqeghjqbj8wh7s8z'
 const stored = {
@@ -69,5 +70,16 @@ describe('EmbeddedVariable', () => {
   it('shows a short value that is stored in an asset', async () => {
     await renderInApp(<EmbeddedVariable reference="†state.sales.city" />, { state })
     await waitFor(() => expect(text()).toBe('Bergen'))
+  })
+})
+
+describe('VariableChip', () => {
+  it('does not call a reference broken whose value may be withheld from the person', async () => {
+    await renderInApp(<VariableChip reference="†state.mail" />, { state })
+    expect(screen.getByText('This value does not exist.')).toBeTruthy()
+    const hidden = message({ content_type: WITHHELD, content: { withheld: true } })
+    const partial = { ...state, messages: [...state.messages, hidden] }
+    await renderInApp(<VariableChip reference="†state.mail" />, { state: partial })
+    expect(screen.getByText(/or you are not among its readers/)).toBeTruthy()
   })
 })

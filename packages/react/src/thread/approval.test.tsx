@@ -231,7 +231,22 @@ describe('Approval', () => {
   })
 
   it('has no buttons for users who may not read the arguments', async () => {
-    await show(...asked({ withheld: true, type: 'object', size: 40 }))
+    // The server names neither the arguments nor their references.
+    const violation: FlowViolation = {
+      rule: 'integrity',
+      path: '',
+      label: { sources: ['call:m1'] },
+    }
+    const violations = [violation, violation]
+    const parts = asked({ withheld: true, type: 'object', size: 40 }).map((part) =>
+      'type' in part && part.type === 'APPROVAL_REQUESTED' ? { ...part, violations } : part,
+    )
+    await show(...parts)
+    const why = within(screen.getByRole('region', { name: 'Why you are asked' }))
+    expect(why.getAllByRole('listitem').map((one) => one.textContent)).toEqual([
+      expect.stringContaining('The call depends on untrusted data'),
+    ])
+    expect(form().textContent).not.toContain('If you approve')
     expect(form().textContent).toContain('withheld')
     expect(form().textContent).toContain('Only a person who may read the arguments can answer')
     expect(screen.queryByRole('button', { name: /Approve|Deny/ })).toBeNull()

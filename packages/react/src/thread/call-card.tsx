@@ -1,7 +1,7 @@
 import type { CallState, Message, ToolCall } from 'byref/client'
 import { ArrowDown, Ban, Check, FileDiff, Hand, Hourglass, Wrench, X } from 'lucide-react'
 import type { ReactNode } from 'react'
-import { useConversation } from '../app/conversation-context.tsx'
+import { useConversation, useConversationId } from '../app/conversation-context.tsx'
 import { PlaceLink } from '../app/navigation.tsx'
 import { useServer } from '../app/server.ts'
 import { cn } from '../ui/cn.ts'
@@ -14,6 +14,7 @@ import { JumpLink } from './jump-link.tsx'
 import { ledgerOf, roundOf } from './ledger.ts'
 import { mappedItems } from './mapped-items.ts'
 import { CallResult } from './result-card.tsx'
+import { SubAgentLink, subConversationId } from './sub-agent.tsx'
 
 const Decision = lazyPart(async () => (await import('./decision.tsx')).Decision)
 const ViaSearch = lazyPart(async () => (await import('./via-search.tsx')).ViaSearch)
@@ -70,10 +71,11 @@ export function CallCard({ id, call, messageId, result: own }: CallCardProps) {
       )}
       {newest && live?.approval?.answer && <Decision approval={live.approval} />}
       {status === 'running' && live && <Items call={live} />}
-      {status === 'running' && live?.progress && <Progress {...live.progress} />}
+      {status === 'running' && live?.progress && <Progress callId={id} {...live.progress} />}
       {call?.via !== undefined && messageId !== undefined && (
         <ViaSearch via={call.via} name={name} messageId={messageId} />
       )}
+      {newest && <SubAgentLink callId={id} />}
       {own && <CallResult message={own} />}
       <Edits callId={id} />
     </article>
@@ -185,10 +187,20 @@ function Items({ call }: { call: CallState }) {
   )
 }
 
-function Progress({ message, fraction }: { message: string; fraction?: number }) {
+function Progress({
+  callId,
+  message,
+  fraction,
+}: {
+  callId: string
+  message: string
+  fraction?: number
+}) {
+  // A sub-agent names its conversation, to which the card has a link.
+  const text = message.replace(` in ${subConversationId(useConversationId(), callId)}`, '')
   return (
     <div className="border-t border-line px-2.5 py-1.5">
-      <p className="truncate text-ink-2">{message}</p>
+      <p className="truncate text-ink-2">{text}</p>
       {fraction !== undefined && (
         <div
           role="progressbar"

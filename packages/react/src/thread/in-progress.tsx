@@ -11,7 +11,7 @@ import { Thinking } from './thinking.tsx'
 import { isAside } from './timeline.ts'
 
 /** Renders text and calls that are streaming and not yet messages, or that the agent is thinking. */
-export function InProgress() {
+export function InProgress({ isInterrupted = false }: { isInterrupted?: boolean }) {
   const messages = useConversation((state) => state.messages)
   const streaming = useConversation((state) => state.streaming)
   const calls = useConversation((state) => state.calls)
@@ -20,7 +20,7 @@ export function InProgress() {
   const answer = openAnswer({ messages, runs, calls, streaming })
   const empty = !answer || (answer.text === '' && answer.calls.length === 0)
   const step = runs.at(-1)?.steps.at(-1)
-  if (empty && step && callsOf({ calls }, step).some(isOpen)) return null
+  if (empty && (isInterrupted || (step && callsOf({ calls }, step).some(isOpen)))) return null
   const speaker = messages.findLast((message) => !isAside(message))
   const header = speaker?.sender?.participant_role !== 'assistant'
   const agent = messages.findLast(({ sender }) => sender?.participant_role === 'assistant')

@@ -88,10 +88,12 @@ export function CallResult({ message }: { message: Message }) {
       aria-label="Result"
       className="scroll-my-4 border-t border-line pt-1.5"
     >
-      <p className="flex min-h-5 items-center gap-2 px-2.5 pb-1 text-ink-3">
-        <CornerDownRight className="size-3.5 shrink-0 rtl:-scale-x-100" aria-hidden />
-        <span className="min-w-0 truncate">
-          Result{attribution && ` · ${senderName(message)} ${attribution}`}
+      <p className="flex min-h-5 flex-wrap items-center gap-x-2 px-2.5 pb-1 text-ink-3">
+        <span className="flex min-w-0 items-center gap-2">
+          <CornerDownRight className="size-3.5 shrink-0 rtl:-scale-x-100" aria-hidden />
+          <span className="truncate">
+            Result{attribution && ` · ${senderName(message)} ${attribution}`}
+          </span>
         </span>
         <LabelMark label={label} origin={`call:${result.callId}`} className="ms-auto justify-end" />
       </p>

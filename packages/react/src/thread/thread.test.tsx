@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-import { act, screen } from '@testing-library/react'
+import { act, fireEvent, screen } from '@testing-library/react'
 import type { ConversationState } from 'byref/client'
 import { afterEach, expect, it, vi } from 'vitest'
 import { ConversationSourceProvider } from '../app/conversation-context.tsx'
@@ -40,4 +40,19 @@ it('scrolls to the end for a message of this page, and not for that of another p
   say(newMessageId(), 'From this page')
   expect(await screen.findByText('From this page')).toBeTruthy()
   expect(scrolled).toHaveBeenCalledTimes(1)
+})
+
+it('goes to the first and to the last message of a long conversation with Home and End', async () => {
+  Element.prototype.scrollTo = () => {}
+  const said = Array.from({ length: 100 }, (_, i) => message({ content: `Number ${i}.` }))
+  await renderInApp(<Thread />, { state: stateOf(...said) })
+  expect(await screen.findByText('Number 99.')).toBeTruthy()
+  expect(screen.queryByText('Number 0.')).toBeNull()
+  const scroller = document.querySelector('[data-scroller]')
+  if (!scroller) throw new Error('There is no thread.')
+  fireEvent.keyDown(scroller, { key: 'Home' })
+  expect(await screen.findByText('Number 0.')).toBeTruthy()
+  expect(screen.queryByText('Number 99.')).toBeNull()
+  fireEvent.keyDown(scroller, { key: 'End' })
+  expect(await screen.findByText('Number 99.')).toBeTruthy()
 })

@@ -1,6 +1,14 @@
 import type { Message } from 'byref/client'
 import { ArrowDown } from 'lucide-react'
-import { type ReactNode, useCallback, useEffect, useMemo, useRef } from 'react'
+import {
+  type ReactNode,
+  type RefObject,
+  useCallback,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+} from 'react'
 import {
   useConnection,
   useConversation,
@@ -14,9 +22,11 @@ import { Comparison } from '../versions/comparison.tsx'
 import { Connection } from './connection.tsx'
 import { Debug } from './debug.tsx'
 import { InProgress } from './in-progress.tsx'
+import { InterruptedRun, useIsInterrupted } from './interrupted-run.tsx'
 import { Queued } from './queued.tsx'
 import { readHash } from './read-hash.ts'
 import { RunStatus } from './run-status.tsx'
+import { SubAgentOrigin } from './sub-agent.tsx'
 import { ThreadItem } from './thread-item.tsx'
 import { ThreadSkeleton } from './thread-skeleton.tsx'
 import { timeline } from './timeline.ts'
@@ -34,6 +44,7 @@ export function Thread({ empty = null }: { empty?: ReactNode }) {
   const id = useConversationId()
   const loaded = useLoaded()
   const { status } = useConnection()
+  const isInterrupted = useIsInterrupted()
   const messages = useConversation((state) => state.messages)
   const runs = useConversation((state) => state.runs)
   const calls = useConversation((state) => state.calls)
@@ -43,7 +54,7 @@ export function Thread({ empty = null }: { empty?: ReactNode }) {
     () => (isWanted ? timeline({ messages, runs, calls }) : []),
     [isWanted, messages, runs, calls],
   )
-  const { start, end, extend, toEnd } = useWindow(items, hash, loaded)
+  const { start, end, extend, toEnd, toStart } = useWindow(items, hash, loaded)
   const isWhole = loaded && end === items.length
   const isThere = start < end
   const { scroller, content, atBottom, toBottom, release } = useStickToBottom(
@@ -55,6 +66,11 @@ export function Thread({ empty = null }: { empty?: ReactNode }) {
     toEnd()
     toBottom()
   }, [toEnd, toBottom])
+  const first = useCallback(() => {
+    release()
+    toStart()
+  }, [release, toStart])
+  useEndKeys(scroller, { first: start > 0 ? first : null, latest: isWhole ? null : latest })
   useLinkedItem(hash, isThere, release)
   useSeenWhenSent(loaded ? messages : NONE, latest)
 
@@ -82,6 +98,7 @@ export function Thread({ empty = null }: { empty?: ReactNode }) {
               }}
             />
           )}
+          {start === 0 && isThere && <SubAgentOrigin />}
           <VersionsProvider>
             {items.slice(start, end).map((item) => (
               <ThreadItem key={item.key} item={item} />
@@ -90,7 +107,8 @@ export function Thread({ empty = null }: { empty?: ReactNode }) {
           {isWhole ? (
             <>
               <UnreadFiles />
-              <InProgress />
+              <InProgress isInterrupted={isInterrupted} />
+              {isInterrupted && <InterruptedRun />}
               <Queued />
             </>
           ) : (
@@ -125,6 +143,33 @@ function useSeenWhenSent(messages: readonly Message[], toBottom: () => void): vo
     before.current = messages.length
     if (grew && spoke) toBottom()
   }, [messages, toBottom])
+}
+
+/**
+ * Lets the keys Home and End go to the beginning and the end of the whole conversation. Null leaves a key to the browser,
+ * because that end is on the page.
+ */
+function useEndKeys(
+  scroller: RefObject<HTMLElement | null>,
+  { first, latest }: { first: (() => void) | null; latest: (() => void) | null },
+): void {
+  const isPressed = useRef(false)
+  useEffect(() => {
+    const element = scroller.current
+    const onKey = (event: KeyboardEvent) => {
+      const go = event.key === 'Home' ? first : event.key === 'End' ? latest : null
+      if (!go || event.target !== element || event.shiftKey || event.altKey) return
+      event.preventDefault()
+      isPressed.current = go === first
+      go()
+    }
+    element?.addEventListener('keydown', onKey)
+    return () => element?.removeEventListener('keydown', onKey)
+  }, [scroller, first, latest])
+  useLayoutEffect(() => {
+    if (isPressed.current && first === null) scroller.current?.scrollTo({ top: 0 })
+    isPressed.current = false
+  }, [scroller, first])
 }
 
 /** Scrolls to what the address names, and highlights it for a moment. */

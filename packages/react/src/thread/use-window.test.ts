@@ -3,7 +3,7 @@ import { act, renderHook } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
 import { message, stateOf } from '../testing/messages.ts'
 import { timeline } from './timeline.ts'
-import { MORE, PAGE, useWindow } from './use-window.ts'
+import { MORE, MOST, PAGE, useWindow } from './use-window.ts'
 
 const messages = (count: number) =>
   Array.from({ length: count }, (_, i) => message({ id: `n${i}`, message_type: 'notice' }))
@@ -36,6 +36,18 @@ describe('useWindow', () => {
     expect(result.current.end - result.current.start).toBe(PAGE + 2 * MORE)
     act(() => result.current.toEnd())
     expect(result.current.end).toBe(10_000)
+  })
+
+  it('leaves out the newest messages when many earlier ones are added, and goes to both ends', () => {
+    const { result } = hook(1_000)
+    const range = () => [result.current.start, result.current.end]
+    for (let i = 0; i < 50; i++) act(() => result.current.extend('start'))
+    const start = 1_000 - PAGE - 50 * MORE
+    expect(range()).toEqual([start, start + MOST])
+    act(() => result.current.toStart())
+    expect(range()).toEqual([0, PAGE])
+    act(() => result.current.toEnd())
+    expect(range()).toEqual([1_000 - PAGE, 1_000])
   })
 
   it('grows on both sides if both ends are near at once', () => {

@@ -9,6 +9,9 @@ export const PAGE = 24
 /** Number of items that each extension adds. It is small, so that the page stays responsive. */
 export const MORE = 8
 
+/** Maximum number of items on the page when earlier ones are added: many more would make the page slow. */
+export const MOST = 240
+
 /** Number of items before the one that the address names. */
 const BEFORE = 8
 
@@ -20,6 +23,8 @@ export interface Window {
   extend: (side: 'start' | 'end') => void
   /** Shows the newest items. */
   toEnd: () => void
+  /** Shows the first items. */
+  toStart: () => void
 }
 
 interface Range {
@@ -58,12 +63,18 @@ export function useWindow(items: readonly TimelineItem[], hash: string, loaded =
       // Both sides may grow several times before the next rendering, by a fixed number each time.
       setRange((now) =>
         side === 'start'
-          ? { start: from - MORE, end: now ? now.end : end }
+          ? { start: from - MORE, end: cutEnd(from - MORE, now ? now.end : end, all) }
           : { start: now ? now.start : from, end: next },
       )
     },
     toEnd: useCallback(() => setRange(null), []),
+    toStart: useCallback(() => setRange({ start: 0, end: PAGE }), []),
   }
+}
+
+/** Leaves out the last items of a long part, which are far below what is visible. */
+function cutEnd(start: number, end: number | null, all: number): number | null {
+  return (end ?? all) - start > MOST ? start + MOST : end
 }
 
 /** Returns whether an item is, or contains, what the hash of an address names. */

@@ -1,4 +1,4 @@
-import type { ApprovalState, FlowViolation } from 'byref/client'
+import { type ApprovalState, type FlowViolation, isWithheld } from 'byref/client'
 import { ShieldAlert } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { useConversation } from '../app/conversation-context.tsx'
@@ -9,7 +9,8 @@ import { forReaders, listed } from './label-words.ts'
 
 /** Renders why a person is asked about a call: the origin of its values, and which of them its tool does not accept. */
 export function FlowReasons({ tool, approval }: { tool: string; approval: ApprovalState }) {
-  const { violations = [] } = approval
+  const isHidden = isWithheld(approval.arguments)
+  const violations = distinct(approval.violations ?? [])
   if (violations.length === 0) return null
   return (
     <section
@@ -23,7 +24,7 @@ export function FlowReasons({ tool, approval }: { tool: string; approval: Approv
       <ul className="mt-1 space-y-1.5">
         {violations.slice(0, MOST).map((one) => (
           <li key={JSON.stringify(one)} className="[overflow-wrap:anywhere]">
-            <Reason violation={one} tool={tool} />
+            <Reason violation={one} tool={tool} isHidden={isHidden} />
           </li>
         ))}
       </ul>
@@ -32,16 +33,31 @@ export function FlowReasons({ tool, approval }: { tool: string; approval: Approv
           … and {formatCount(violations.length - MOST)} more like these.
         </p>
       )}
-      <p className="mt-1.5 text-xs text-ink-2">
-        If you approve, {tool} gets exactly the arguments below.
-      </p>
+      {!isHidden && (
+        <p className="mt-1.5 text-xs text-ink-2">
+          If you approve, {tool} gets exactly the arguments below.
+        </p>
+      )}
     </section>
   )
 }
 
 const MOST = 20
 
-function Reason({ violation, tool }: { violation: FlowViolation; tool: string }) {
+/** Returns each violation once: those of withheld arguments do not name the arguments. */
+function distinct(violations: readonly FlowViolation[]): FlowViolation[] {
+  return [...new Map(violations.map((one) => [JSON.stringify(one), one])).values()]
+}
+
+function Reason({
+  violation,
+  tool,
+  isHidden,
+}: {
+  violation: FlowViolation
+  tool: string
+  isHidden: boolean
+}) {
   const { rule, path, ref, label } = violation
   const { sources = [], readers } = label
   const from = useSources(sources)
@@ -49,7 +65,10 @@ function Reason({ violation, tool }: { violation: FlowViolation; tool: string })
   const origin = ref ?? sources[0]
   const its = <code className="font-mono text-xs">{tool}</code>
   const shown = from ? <> ({from})</> : null
-  const reasons: Record<FlowViolation['rule'], { given: ReactNode; written: ReactNode }> = {
+  const reasons: Record<
+    FlowViolation['rule'],
+    Record<'given' | 'written' | 'hidden', ReactNode>
+  > = {
     integrity: {
       given: (
         <>
@@ -63,6 +82,9 @@ function Reason({ violation, tool }: { violation: FlowViolation; tool: string })
           untrusted data{shown}, which somebody outside may have written. It may be their idea.
         </>
       ),
+      hidden: (
+        <>The call depends on untrusted data{shown}, which somebody outside may have written.</>
+      ),
     },
     confidentiality: {
       given: (
@@ -73,6 +95,11 @@ function Reason({ violation, tool }: { violation: FlowViolation; tool: string })
       written: (
         <>
           The model had seen private data{shown}, and {its} may pass it on to anybody.
+        </>
+      ),
+      hidden: (
+        <>
+          The call depends on private data{shown}, and {its} may pass it on to anybody.
         </>
       ),
     },
@@ -89,11 +116,18 @@ function Reason({ violation, tool }: { violation: FlowViolation; tool: string })
           {shown}, and others could read what {its} gets.
         </>
       ),
+      hidden: (
+        <>
+          The call depends on data that is {forReaders(readers)}
+          {shown}, and others could read what {its} gets.
+        </>
+      ),
     },
   }
+  const way = isHidden ? 'hidden' : ref === undefined || name === null ? 'written' : 'given'
   return (
     <>
-      {ref === undefined || name === null ? reasons[rule].written : reasons[rule].given}{' '}
+      {reasons[rule][way]}{' '}
       {origin !== undefined && (
         <ViewLink
           view={{ tab: 'origin', origin }}

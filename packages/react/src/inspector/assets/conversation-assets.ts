@@ -1,6 +1,7 @@
 import type { AssetCreated, ConversationState } from 'byref/client'
 import { readMetadata } from 'byref/client'
 import { parse } from '../../references/kinds.ts'
+import { formatName } from '../../ui/format.ts'
 
 /** An asset that the conversation made or was given. */
 export interface AssetEntry {
@@ -41,5 +42,7 @@ export function conversationAssets({
       entries.set(id, { ...entry, name: entry.name ?? fileName, attachedTo: message.id })
     }
   }
-  return [...entries.values()].reverse()
+  return [...entries.values()]
+    .map((entry) => ({ ...entry, name: entry.name && formatName(entry.name) }))
+    .reverse()
 }

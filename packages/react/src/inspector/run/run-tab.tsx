@@ -6,6 +6,7 @@ import { useView } from '../../app/navigation.tsx'
 import { useMay } from '../../app/role.ts'
 import { useServer } from '../../app/server.ts'
 import { Approval } from '../../thread/approval.tsx'
+import { ResumeButton, useIsInterrupted } from '../../thread/interrupted-run.tsx'
 import { runPhase } from '../../thread/run-phase.ts'
 import { Button } from '../../ui/button.tsx'
 import { cn } from '../../ui/cn.ts'
@@ -25,6 +26,7 @@ const PAGE = 20
 export function RunTab() {
   const runs = useConversation((state) => state.runs)
   const { run: linked } = useView()
+  const isInterrupted = useIsInterrupted()
   const place = runs.findIndex(({ runId }) => runId === linked)
   const [most, setMost] = useState(PAGE)
   const shown = Math.max(most, place === -1 ? 0 : runs.length - place)
@@ -44,7 +46,12 @@ export function RunTab() {
           .reverse()
           .map((run, index) => (
             <li key={run.runId}>
-              <Run run={run} number={runs.length - index} isLinked={run.runId === linked} />
+              <Run
+                run={run}
+                number={runs.length - index}
+                isLinked={run.runId === linked}
+                isInterrupted={isInterrupted && run.status === 'running'}
+              />
             </li>
           ))}
       </ol>
@@ -57,7 +64,17 @@ export function RunTab() {
   )
 }
 
-function Run({ run, number, isLinked }: { run: RunState; number: number; isLinked: boolean }) {
+function Run({
+  run,
+  number,
+  isLinked,
+  isInterrupted,
+}: {
+  run: RunState
+  number: number
+  isLinked: boolean
+  isInterrupted: boolean
+}) {
   const element = useRef<HTMLElement>(null)
   useEffect(() => {
     if (isLinked) element.current?.scrollIntoView({ block: 'start' })
@@ -88,6 +105,7 @@ function Run({ run, number, isLinked }: { run: RunState; number: number; isLinke
         <span className="ms-auto text-ink-3 tabular-nums">
           {formatTime(run.startedAt)} · {formatDuration(Math.max(0, took))}
         </span>
+        {isInterrupted && <ResumeButton className="h-6 text-xs" />}
         {running && mayAnswer && id !== null && (
           <Button
             look="outline"

@@ -43,7 +43,7 @@ async function open(tools: ToolLine[] = TOOLS, at = '/?tab=tools') {
       branch: null,
       damage: null,
     },
-    ...{ messages: 1, position: 1, status: 'idle', queued: 0 },
+    ...{ messages: 1, position: 1, status: 'idle', queued: 0, hasRunner: false },
   })
   const asked = vi.spyOn(client, 'tools').mockImplementation(async ({ query } = {}) => {
     if (query === undefined) return { tools, search: null }

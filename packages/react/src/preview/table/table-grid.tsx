@@ -42,7 +42,12 @@ export function TableGrid(props: TableGridProps) {
   const widths = useMemo(() => widthsOf(columns, sample, count), [columns, sample, count])
   const indexes = Array.from({ length: Math.max(0, last - first) }, (_, at) => first + at)
   return (
-    <ScrollArea ref={scroller} onScroll={onScroll} className="max-h-[min(26rem,60vh)]">
+    <ScrollArea
+      ref={scroller}
+      onScroll={onScroll}
+      className="max-h-[min(26rem,60vh)]"
+      style={{ scrollPaddingInlineStart: `${widths[0]}ch` }}
+    >
       <div className="relative" style={{ height: height + rowHeight }}>
         <table
           aria-label="Rows"
@@ -94,6 +99,11 @@ function Head({
         type="button"
         title={`${name}${facts.length > 0 ? `: ${facts.join(', ')}` : ''}`}
         onClick={() => onSort(next)}
+        // Browsers do not scroll to a head that the sticky column covers. A click must not scroll.
+        onFocus={({ currentTarget }) => {
+          if (!currentTarget.matches(':focus-visible')) return
+          currentTarget.scrollIntoView({ block: 'nearest', inline: 'nearest' })
+        }}
         className="flex h-[calc(1.5rem-1px)] w-full items-center gap-1.5 px-2 text-start -outline-offset-2 hover:bg-hover"
       >
         <span dir="auto" className="truncate font-semibold">

@@ -83,6 +83,17 @@ describe('TablePreview', () => {
     }
   })
 
+  it('scrolls to the head of a column that the keyboard reaches', async () => {
+    rowsOf(3)
+    const scrolled = vi.spyOn(Element.prototype, 'scrollIntoView')
+    await renderInApp(<TablePreview table={sample(['n', 'city'], 3)} asset={asset} />)
+    const head = within(screen.getByRole('columnheader', { name: /^city/ })).getByRole('button')
+    // jsdom does not know which elements show their focus.
+    vi.spyOn(head, 'matches').mockImplementation((selector) => selector === ':focus-visible')
+    head.focus()
+    expect(scrolled).toHaveBeenCalledWith({ block: 'nearest', inline: 'nearest' })
+  })
+
   it("filters by conditions, with values of the column's type", async () => {
     const asked = rowsOf(10)
     await renderInApp(<TablePreview table={sample(['n', 'city'], 10)} asset={asset} />)

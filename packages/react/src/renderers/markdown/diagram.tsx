@@ -1,9 +1,12 @@
 import { useEffect, useState } from 'react'
 import { useIsDark } from '../../app/root.tsx'
 import { Button } from '../../ui/button.tsx'
+import { ScrollArea } from '../../ui/scroll-area.tsx'
 import { CodeBlock } from './code-block.tsx'
 
-type Drawing = { source: string; theme: string } & ({ image: string } | { problem: string })
+type Drawing = { source: string; theme: string } & ({ image: Image } | { problem: string })
+
+type Image = ReturnType<typeof imageOf>
 
 /** Renders a Mermaid diagram. Its source is shown on demand, until the diagram is drawn, and if it has an error. */
 export function Diagram({ source }: { source: string }) {
@@ -16,7 +19,7 @@ export function Diagram({ source }: { source: string }) {
     import('./draw-diagram.ts')
       .then(({ drawDiagram }) => drawDiagram(source, theme))
       .then(
-        (svg) => set({ source, theme, image: `data:image/svg+xml,${encodeURIComponent(svg)}` }),
+        (svg) => set({ source, theme, image: imageOf(svg) }),
         (error) => set({ source, theme, problem: messageOf(error) }),
       )
     return () => {
@@ -44,9 +47,9 @@ export function Diagram({ source }: { source: string }) {
         }
       >
         {image && !isSource ? (
-          <div className="bg-surface p-3">
-            <img src={image} alt={titleOf(source)} className="mx-auto max-h-[36rem] max-w-full" />
-          </div>
+          <ScrollArea role="group" aria-label="Diagram" className="max-h-[36rem] bg-surface p-3">
+            <img src={image.url} alt={titleOf(source)} className="mx-auto" style={image.style} />
+          </ScrollArea>
         ) : null}
       </CodeBlock>
       {drawn && 'problem' in drawn && (
@@ -56,6 +59,21 @@ export function Diagram({ source }: { source: string }) {
       )}
     </>
   )
+}
+
+/** The text of a diagram that shrinks more is too small to read. A larger diagram scrolls. */
+const MIN_SCALE = 0.75
+
+/** Returns an SVG image, and the style that lets it shrink to fit. */
+function imageOf(svg: string) {
+  const [width, height] = ['width', 'height'].map((side) => {
+    const size = Number(new RegExp(`^<svg[^>]*\\s${side}="(\\d+)"`).exec(svg)?.[1] ?? 0)
+    return `${size * MIN_SCALE}px`
+  })
+  return {
+    url: `data:image/svg+xml,${encodeURIComponent(svg)}`,
+    style: { maxWidth: `max(100%, ${width})`, maxHeight: `max(34rem, ${height})` },
+  }
 }
 
 /** Returns the first line of an error, and the place that it names. */

@@ -1,0 +1,113 @@
+import type { UploadResult } from 'byref/client'
+import type { Server } from '../app/server.ts'
+
+/** A file that is being uploaded, or is complete. */
+export interface Upload {
+  key: number
+  file: Pick<File, 'name' | 'size'>
+  status: 'sending' | 'done' | 'failed'
+  /** The share that was sent, from 0 to 1. */
+  progress: number
+  /**
+   * The part that the server has converted to a table, from 0 to 1. `isAgain`: it reads the file a second time, because
+   * later rows have other types than the first. Absent if the server reports nothing.
+   */
+  imported?: { share: number; isAgain: boolean }
+  result?: UploadResult
+  error?: { code?: string; message: string }
+  /** Attaches the file, also once more after a failure. It never rejects. */
+  attempt: (key: number, signal: AbortSignal) => Promise<void>
+}
+
+const NONE: readonly Upload[] = []
+
+let lastKey = 0
+
+/**
+ * The files of unsent messages, by the place of their text ({@link useDraftPlace}). They are kept while another
+ * conversation is shown, and uploads continue.
+ */
+export class AttachedFiles {
+  readonly #places = new Map<string, readonly Upload[]>()
+  readonly #running = new Map<number, AbortController>()
+  readonly #listeners = new Set<() => void>()
+
+  get(place: string): readonly Upload[] {
+    return this.#places.get(place) ?? NONE
+  }
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /** Adds a file, and makes the first attempt to attach it. */
+  begin(place: string, file: Upload['file'], progress: number, attempt: Upload['attempt']): void {
+    lastKey += 1
+    const upload = { key: lastKey, file, status: 'sending', progress, attempt } as const
+    this.#set(place, [...this.get(place), upload])
+    this.#attempt(upload)
+  }
+
+  /** Attaches a file once more after a failure. */
+  retry(key: number): void {
+    const upload = [...this.#places.values()].flat().find((one) => one.key === key)
+    if (!upload) return
+    this.change(key, { status: 'sending', imported: undefined, error: undefined })
+    this.#attempt(upload)
+  }
+
+  /** Changes a file, wherever it is now. */
+  change(key: number, part: Partial<Upload>): void {
+    for (const [place, all] of this.#places) {
+      if (!all.some((one) => one.key === key)) continue
+      this.#set(
+        place,
+        all.map((one) => (one.key === key ? { ...one, ...part } : one)),
+      )
+    }
+  }
+
+  /** Removes files. Their uploads end. */
+  remove(place: string, isRemoved: (upload: Upload) => boolean): void {
+    const all = this.get(place)
+    for (const { key } of all.filter(isRemoved)) this.#running.get(key)?.abort()
+    this.#set(
+      place,
+      all.filter((one) => !isRemoved(one)),
+    )
+  }
+
+  /** Moves the files of one place to another. */
+  move(from: string, to: string): void {
+    if (from === to) return
+    this.#set(to, [...this.get(to), ...this.get(from)])
+    this.#set(from, NONE)
+  }
+
+  /** Removes all files. */
+  clear(): void {
+    for (const place of [...this.#places.keys()]) this.remove(place, () => true)
+  }
+
+  #set(place: string, uploads: readonly Upload[]): void {
+    if (uploads.length === 0) this.#places.delete(place)
+    else this.#places.set(place, uploads)
+    for (const listener of [...this.#listeners]) listener()
+  }
+
+  #attempt({ key, attempt }: Upload): void {
+    const controller = new AbortController()
+    this.#running.set(key, controller)
+    void attempt(key, controller.signal).finally(() => this.#running.delete(key))
+  }
+}
+
+const filesOf = new WeakMap<object, AttachedFiles>()
+
+/** Returns the files of unsent messages on a server. */
+export function attachedFiles({ queries }: Pick<Server, 'queries'>): AttachedFiles {
+  const known = filesOf.get(queries) ?? new AttachedFiles()
+  filesOf.set(queries, known)
+  return known
+}

@@ -1,0 +1,63 @@
+// @vitest-environment jsdom
+import { act, fireEvent, screen, waitFor } from '@testing-library/react'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { runStarted, stateOf, stepStarted } from '../testing/messages.ts'
+import { renderInApp } from '../testing/render-in-app.tsx'
+import { Thread } from './thread.tsx'
+
+let hasRunner = false
+let asked: string[] = []
+
+beforeEach(() => {
+  hasRunner = false
+  asked = []
+  vi.useFakeTimers({ shouldAdvanceTime: true })
+  vi.stubGlobal('fetch', async (path: string) => {
+    asked.push(path)
+    if (path === '/api/conversations/c1') return Response.json({ id: 'c1', hasRunner })
+    return Response.json({ conversations: [], resumed: true })
+  })
+})
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+const state = stateOf(runStarted(), stepStarted('q'))
+const summaries = () => asked.filter((path) => path === '/api/conversations/c1').length
+
+describe('an open run without events', () => {
+  it('can be resumed if no server works on it', async () => {
+    await renderInApp(<Thread />, { state })
+    expect(screen.getByText(/Thinking/)).toBeTruthy()
+    await act(() => vi.advanceTimersByTimeAsync(5_000))
+    expect((await screen.findByRole('alert')).textContent).toContain('This run was interrupted')
+    expect(screen.queryByText(/Thinking/)).toBeNull()
+    fireEvent.click(screen.getByRole('button', { name: 'Resume' }))
+    await waitFor(() => expect(screen.queryByRole('alert')).toBeNull())
+    expect(asked).toContain('/api/conversations/c1/resume')
+    await act(() => vi.advanceTimersByTimeAsync(10_000))
+    expect(await screen.findByRole('alert')).toBeTruthy()
+  })
+
+  it('is shown as it is while a server works on it', async () => {
+    hasRunner = true
+    await renderInApp(<Thread />, { state })
+    const before = summaries()
+    await act(() => vi.advanceTimersByTimeAsync(5_000))
+    await waitFor(() => expect(summaries()).toBeGreaterThan(before))
+    expect(screen.queryByRole('alert')).toBeNull()
+    expect(screen.getByText(/Thinking/)).toBeTruthy()
+  })
+
+  it('cannot be resumed by readers, nor if another run started it', async () => {
+    const reader = await renderInApp(<Thread />, { state, role: 'reader' })
+    await act(() => vi.advanceTimersByTimeAsync(5_000))
+    await screen.findByRole('alert')
+    expect(screen.queryByRole('button', { name: 'Resume' })).toBeNull()
+    reader.unmount()
+    const run = { threadId: 'c', runId: 'r', messageIds: [], owner: 'me', toolCallId: 'call' }
+    await renderInApp(<Thread />, { state: stateOf({ type: 'RUN_STARTED', ...run }) })
+    await act(() => vi.advanceTimersByTimeAsync(20_000))
+    expect(screen.queryByRole('alert')).toBeNull()
+  })
+})

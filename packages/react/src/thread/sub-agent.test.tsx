@@ -1,0 +1,66 @@
+// @vitest-environment jsdom
+import { act, screen } from '@testing-library/react'
+import type { ConversationEvent } from 'byref/client'
+import { describe, expect, it } from 'vitest'
+import { message, runStarted, stateOf, stepStarted } from '../testing/messages.ts'
+import { renderInApp } from '../testing/render-in-app.tsx'
+import { server } from '../testing/server.ts'
+import { CallCard } from './call-card.tsx'
+import { Thread } from './thread.tsx'
+
+const call = { id: 'call1', name: 'critic', arguments: {} }
+const ids = { toolCallId: 'call1', runId: 'r' }
+
+/** Puts one conversation into the list. */
+function list(id: string, status: 'running' | 'waiting'): void {
+  const summary = {
+    ...{ id, title: 'x', status, createdAt: '', updatedAt: '', messages: 1, position: 1 },
+    ...{ queued: 0, hasRunner: false, agent: null, branch: null, damage: null },
+  }
+  const pages = [{ conversations: [summary], next: null }]
+  const { queryKey } = server.conversationsQuery()
+  act(() => void server.queries.setQueryData(queryKey, { pages, pageParams: [undefined] }))
+}
+
+describe('SubAgentLink', () => {
+  it('leads from a call to the conversation of its sub-agent', async () => {
+    const running: ConversationEvent[] = [
+      runStarted(),
+      stepStarted('q'),
+      { type: 'TOOL_CALL_END', ...ids, parentMessageId: 'q', call },
+      { type: 'TOOL_STARTED', ...ids, attempt: 1 },
+    ]
+    const payload = { toolCallId: 'call1', message: 'critic waits for an approval in c1/call1' }
+    const state = stateOf(...running, { type: 'TOOL_PROGRESS', payload })
+    await renderInApp(<CallCard id="call1" call={call} />, { state })
+    expect(screen.queryByRole('link')).toBeNull()
+    expect(screen.getByText('critic waits for an approval')).toBeTruthy()
+    list('c1/call1', 'waiting')
+    const link = await screen.findByRole('link', { name: 'Open its conversation' })
+    expect(link.getAttribute('href')).toBe('/c/c1%2Fcall1')
+    expect(screen.getByText(/The sub-agent needs your approval/)).toBeTruthy()
+  })
+
+  it('is absent from other calls', async () => {
+    await renderInApp(<CallCard id="call2" call={{ ...call, id: 'call2' }} />)
+    list('c1/call1', 'running')
+    expect(screen.queryByRole('link')).toBeNull()
+  })
+})
+
+describe('SubAgentOrigin', () => {
+  const run = { threadId: 'c', runId: 'r', messageIds: [], owner: 'me', toolCallId: 'call1' }
+  const state = stateOf({ type: 'RUN_STARTED', ...run }, message({ content: 'Review this' }))
+
+  it('leads from the conversation of a sub-agent to the call', async () => {
+    await renderInApp(<Thread />, { state, id: 'c1/call1' })
+    const link = await screen.findByRole('link', { name: 'Go to the call' })
+    expect(link.getAttribute('href')).toBe('/c/c1#call-call1')
+  })
+
+  it('is absent from a fork', async () => {
+    await renderInApp(<Thread />, { state, id: 'c2' })
+    await screen.findByText('Review this')
+    expect(screen.queryByRole('link', { name: 'Go to the call' })).toBeNull()
+  })
+})
