@@ -4,12 +4,12 @@ import type { AssetInfo } from '../assets/asset-store.ts'
 import type { Assets } from '../assets/assets-contract.ts'
 import { extractAssets } from '../assets/extract/extract.ts'
 import { inParallel } from '../assets/in-parallel.ts'
-import { didYouMean } from '../core/check-options.ts'
 import { ByrefError } from '../core/errors.ts'
 import type { AssetEvent, AssetOrigin, ConversationEvent } from '../core/events/events.ts'
 import { isPlainObject } from '../core/json/json.ts'
 import type { WrittenLabel } from '../core/labels/label.ts'
 import { canonicalPart, partType } from '../core/messages/canonical-part.ts'
+import { checkKeys } from '../core/messages/check-keys.ts'
 import type { Attachment, Message, MessageMetadata } from '../core/messages/message.ts'
 import { readParts } from '../core/messages/message-parts.ts'
 import { type MessageInput, toMessage } from '../core/messages/to-message.ts'
@@ -46,7 +46,7 @@ export async function acceptMessages(
   const noted = new Set(known)
   const accepted: Accepted = { events: [], messageIds: [] }
   for (const input of inputs) {
-    checkSpelling(input)
+    checkKeys(input)
     const message = toMessage(input)
     const fileLabel = labels?.ofFile(message)
     const { content, metadata, events } = await extracted(
@@ -72,32 +72,6 @@ export async function acceptMessages(
     accepted.messageIds.push(message.id)
   }
   return accepted
-}
-
-const KEYS = [
-  'attachments',
-  'content',
-  'content_type',
-  'message_type',
-  'metadata',
-  'receiver',
-  'sender',
-  'timestamp',
-]
-
-/** Keys that other libraries have in place of `content`. */
-const CONTENT_ELSEWHERE = ['parts', 'text']
-
-/** Rejects a misspelt key, because its value would be lost for the model. Other unknown keys are kept. */
-function checkSpelling(input: MessageInput): void {
-  const written: object = Object(input)
-  const typed = 'type' in written ? { ...written, content: null } : written
-  const absent = KEYS.filter((name) => !Object.hasOwn(typed, name))
-  for (const key of Object.keys(typed).filter((name) => !KEYS.includes(name))) {
-    const isContent = absent.includes('content') && CONTENT_ELSEWHERE.includes(key)
-    const hint = didYouMean(isContent ? 'content' : key, absent)
-    if (hint) throw new ByrefError('invalid_message', `Unknown key "${key}" in a message.${hint}`)
-  }
 }
 
 /** Adds the message's id, and its label if trust is on, to the event of an asset. */

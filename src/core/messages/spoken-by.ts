@@ -1,4 +1,5 @@
 import { ByrefError } from '../errors.ts'
+import { checkKeys } from './check-keys.ts'
 import type { DataBlock, Message, Participant } from './message.ts'
 import { type MessageInput, toMessage } from './to-message.ts'
 
@@ -22,6 +23,7 @@ const TYPES_OF_PEOPLE: readonly string[] = ['chat', 'note', 'command']
  */
 export function spokenBy(input: object, { sender, speaksAsOthers }: Speaker): Message {
   const fields: Record<string, unknown> = { ...input }
+  checkKeys(input)
   const message = toMessage(input as MessageInput)
   if (speaksAsOthers) {
     const isSomeone = ['sender', 'name', 'role'].some((key) => fields[key] !== undefined)

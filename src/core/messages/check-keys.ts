@@ -1,0 +1,32 @@
+import { didYouMean } from '../check-options.ts'
+import { ByrefError } from '../errors.ts'
+
+const KEYS = [
+  'attachments',
+  'content',
+  'content_type',
+  'message_type',
+  'metadata',
+  'receiver',
+  'sender',
+  'timestamp',
+]
+
+/** Keys that other libraries have in place of `content`. */
+const CONTENT_ELSEWHERE = ['parts', 'text']
+
+/**
+ * Rejects a misspelt key of a message, because its value would be lost for the model. Other unknown keys are kept.
+ *
+ * @throws ByrefError `invalid_message`
+ */
+export function checkKeys(input: unknown): void {
+  const written: object = Object(input)
+  const typed = 'type' in written ? { ...written, content: null } : written
+  const absent = KEYS.filter((name) => !Object.hasOwn(typed, name))
+  for (const key of Object.keys(typed).filter((name) => !KEYS.includes(name))) {
+    const isContent = absent.includes('content') && CONTENT_ELSEWHERE.includes(key)
+    const hint = didYouMean(isContent ? 'content' : key, absent)
+    if (hint) throw new ByrefError('invalid_message', `Unknown key "${key}" in a message.${hint}`)
+  }
+}
