@@ -31,7 +31,16 @@ export function Root({ server, renderers, theme, children }: RootProps) {
     queries.mount()
     return () => queries.unmount()
   }, [queries])
-  useEffect(() => () => attachedFiles(server).clear(), [server])
+  useEffect(() => {
+    const files = attachedFiles(server)
+    // The browser asks whether to leave, because uploads would stop.
+    const onLeave = (event: Event) => files.isUploading && event.preventDefault()
+    addEventListener('beforeunload', onLeave)
+    return () => {
+      removeEventListener('beforeunload', onLeave)
+      files.clear()
+    }
+  }, [server])
   return (
     <ServerContext value={server}>
       <RenderersContext value={renderers}>

@@ -101,11 +101,12 @@ export function SavePageDialog({ conversation, onClose }: SavePageDialogProps) {
   )
 }
 
-function Outcome({ saved: { html, assets, leftOut } }: { saved: Saved }) {
+function Outcome({ saved: { html, assets, leftOut, withheld } }: { saved: Saved }) {
   return (
-    <Notice tone={leftOut.length > 0 ? 'warn' : 'info'} live>
+    <Notice tone={leftOut.length + withheld > 0 ? 'warn' : 'info'} live>
       Saved: {formatBytes(html.size)} with {formatCount(assets)} {assets === 1 ? 'asset' : 'assets'}
       .{leftOut.length > 0 && ` Too large and left out: ${leftOut.join(', ')}.`}
+      {withheld > 0 && ` Left out, because you may not read them: ${formatCount(withheld)}.`}
     </Notice>
   )
 }

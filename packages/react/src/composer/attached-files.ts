@@ -36,6 +36,10 @@ export class AttachedFiles {
     return this.#places.get(place) ?? NONE
   }
 
+  get isUploading(): boolean {
+    return this.#running.size > 0
+  }
+
   readonly subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)

@@ -112,6 +112,29 @@ describe('ByrefProvider', () => {
   })
 })
 
+describe('Composer', () => {
+  it('asks before the page is left during an upload, and ends the upload with its provider', async () => {
+    const { client } = serverOf('one')
+    let signal: AbortSignal | undefined
+    vi.spyOn(client, 'upload').mockImplementation((_, options) => {
+      signal = options?.signal
+      return new Promise(() => {})
+    })
+    const { unmount } = render(
+      <ByrefProvider client={client}>
+        <Composer conversationId="c" />
+      </ByrefProvider>,
+    )
+    const leaves = () => dispatchEvent(new Event('beforeunload', { cancelable: true }))
+    expect(leaves()).toBe(true)
+    const files = [new File(['x'], 'a.csv')]
+    fireEvent.change(await screen.findByLabelText('Attach files'), { target: { files } })
+    expect(leaves()).toBe(false)
+    unmount()
+    expect([signal?.aborted, leaves()]).toEqual([true, true])
+  })
+})
+
 describe('Conversation', () => {
   it('creates the conversation with the first message, and continues it', async () => {
     const { client, asked } = serverOf('answer')

@@ -1,3 +1,4 @@
+import { ApiError } from 'byref/client'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { client, server as shown } from '../testing/server.ts'
 import { DATA_ID, type SavedPage } from './page.ts'
@@ -53,6 +54,14 @@ describe('savePage', () => {
     const { saved, page } = await save()
     expect(saved.leftOut).toEqual(['big.txt'])
     expect(page.assets[0]?.body).toBeNull()
+  })
+
+  it('leaves out what the person may not read, and counts it', async () => {
+    server('asset://a1 asset://b2', { b2: {} }).mockRejectedValueOnce(
+      new ApiError(403, 'forbidden', 'The asset is withheld.'),
+    )
+    const { saved, page } = await save()
+    expect([saved.assets, saved.withheld, page.assets[0]?.asset.assetId]).toEqual([1, 1, 'b2'])
   })
 
   it('has the name of the export', async () => {

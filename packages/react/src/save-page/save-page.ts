@@ -1,4 +1,4 @@
-import { type Client, formatAssetRef, parseAssetRef } from 'byref/client'
+import { ApiError, type Client, formatAssetRef, parseAssetRef } from 'byref/client'
 import type { Server } from '../app/server.ts'
 import { base64Of } from './base64.ts'
 import { DATA_ID, LIMITS, type SavedAsset, type SavedPage } from './page.ts'
@@ -12,6 +12,8 @@ export interface Saved {
   assets: number
   /** The names of assets whose bodies were too large. */
   leftOut: readonly string[]
+  /** Number of assets that the person may not read. */
+  withheld: number
 }
 
 /** Options of {@link savePage}. */
@@ -35,11 +37,13 @@ export async function savePage(server: Server, id: string, options: SaveOptions)
   const assets: SavedAsset[] = []
   const leftOut: string[] = []
   let bytes = 0
+  let withheld = 0
   for (const [place, ref] of refs.entries()) {
     signal.throwIfAborted()
     onProgress({ assets: place, of: refs.length })
-    const saved = await saveAsset(client, ref, LIMITS.all - bytes, signal)
-    if (!saved) continue
+    const saved = await saveAsset(client, ref, LIMITS.all - bytes, signal).catch(ifForbidden)
+    if (saved === 'forbidden') withheld += 1
+    if (saved === null || saved === 'forbidden') continue
     if (saved.body !== null) bytes += saved.asset.size
     if (saved.body === null && !saved.rows) leftOut.push(saved.asset.name ?? saved.asset.assetId)
     assets.push(saved)
@@ -49,7 +53,8 @@ export async function savePage(server: Server, id: string, options: SaveOptions)
     ...{ lines, debug, assets, diagrams: await saveDiagrams(lines, signal) },
   }
   const name = nameOf(response.headers.get('content-disposition') ?? '')
-  return { html: await htmlOf(server, page, signal), name, assets: assets.length, leftOut }
+  const html = await htmlOf(server, page, signal)
+  return { html, name, assets: assets.length, leftOut, withheld }
 }
 
 /** Returns the name of the page, from that of the export. */
@@ -69,6 +74,11 @@ function refsIn(lines: readonly string[]): readonly string[] {
     }),
   )
   return [...new Set(refs)]
+}
+
+function ifForbidden(error: unknown): 'forbidden' {
+  if (error instanceof ApiError && error.code === 'forbidden') return error.code
+  throw error
 }
 
 /** Returns an asset with its body, if there is room for it. Null if the asset does not exist any more. */

@@ -38,7 +38,7 @@ describe('SubAgentLink', () => {
     list('c1/call1', 'waiting')
     const link = await screen.findByRole('link', { name: 'Open its conversation' })
     expect(link.getAttribute('href')).toBe('/c/c1%2Fcall1')
-    expect(screen.getByText(/The sub-agent needs your approval/)).toBeTruthy()
+    expect(screen.getByText(/Another agent needs your approval/)).toBeTruthy()
   })
 
   it('is absent from other calls', async () => {

@@ -31,7 +31,7 @@ export function SubAgentLink({ callId }: { callId: string }) {
     <p className="flex items-center gap-1.5 border-t border-line px-2.5 py-1.5 text-ink-2">
       <Icon className={waits ? 'size-3.5 shrink-0 text-warn' : 'size-3.5 shrink-0'} aria-hidden />
       <span>
-        {waits ? 'The sub-agent needs your approval. ' : 'A sub-agent answers this call. '}
+        {waits ? 'Another agent needs your approval. ' : 'Another agent answers this call. '}
         <PlaceLink to={{ type: 'path', path: `/c/${encodeURIComponent(sub)}` }} className={LINK}>
           Open its conversation
         </PlaceLink>
@@ -54,7 +54,7 @@ export function SubAgentOrigin() {
     <p className="mb-3 flex items-center gap-1.5 text-xs text-ink-2">
       <CornerLeftUp className="size-3.5 shrink-0" aria-hidden />
       <span>
-        A sub-agent works here, for a call of another conversation.{' '}
+        In this conversation, an agent answers a call of another agent.{' '}
         <PlaceLink
           to={{
             type: 'path',
