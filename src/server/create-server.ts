@@ -253,11 +253,12 @@ class AgentServer implements Server {
         const sender = { participant_id: caller.subject, participant_role: 'user' }
         return { speaksAsOthers, sender }
       },
-      agent: (caller, { asked, before } = {}) => {
+      agent: (caller, { asked, before = '', orAny = false } = {}) => {
         const allowed = this.#agentsOf(caller)
+        const isAny = orAny && !this.#agents.has(before) && allowed.size === this.#agents.size
         // A single agent continues the conversations of agents with other names.
-        const last = this.#agents.size > 1 ? before : undefined
-        const agent = chooseAgent(allowed, { asked, before: last })
+        const last = this.#agents.size > 1 && !isAny ? before : ''
+        const agent = chooseAgent(allowed, { asked, before: last || undefined })
         return caller.namespace === null ? agent : agent.scoped(caller.namespace)
       },
     })

@@ -57,11 +57,15 @@ export interface FoundConversation {
    * @throws ByrefError `agent_not_found`; `conversation_busy` while another agent runs
    */
   agent(name?: string): Agent
-  /**
-   * For reading, deleting, cancelling and answers about calls: returns the agent that answered last, or the first if the
-   * server does not have that one.
-   */
+  /** For reading and deleting: returns the agent that answered last, or the first if the caller may not use that one. */
   anyAgent(): Agent
+  /**
+   * For answers about calls, and to cancel: returns the agent that answered last. The server may not have it, if it is a
+   * sub-agent. Then any agent will do, for callers who may use all agents.
+   *
+   * @throws ByrefError `agent_not_found`
+   */
+  actingAgent(): Agent
 }
 
 /** A request to a route, after its checks. */
@@ -114,6 +118,8 @@ export interface RouteHost {
 interface AgentNames {
   asked?: string
   before?: string
+  /** Whether callers who may use all agents get the first one if the server does not have `before`. */
+  orAny?: boolean
 }
 
 /** Mounts the routes. Every path also answers the methods that it does not have, with `method_not_allowed`. */
@@ -184,6 +190,7 @@ async function findConversation(
       }
       return agentOf({ asked, before })
     },
+    actingAgent: () => agentOf({ before, orAny: true }),
     anyAgent() {
       try {
         return agentOf({ before })

@@ -330,6 +330,33 @@ describe('agentsOf', () => {
   })
 })
 
+describe('a caller who may not use the agent of a conversation', () => {
+  it('may read it, but not answer or cancel its calls', async () => {
+    const log = createMemoryLog()
+    const pay = defineTool({
+      ...{ id: 'pay', description: 'pays', needsApproval: true, execute: () => 'paid' },
+      inputSchema: { type: 'object' },
+    })
+    const turn = { calls: [{ id: 'p1', name: 'pay', arguments: {} }] }
+    const free = createAgent({ name: 'free', log, tools: [pay], model: scriptedModel([turn]) })
+    const strict = createAgent({ name: 'strict', log, model: scriptedModel([]) })
+    const agentsOf = ({ subject }: { subject: string }) =>
+      subject === 'anna' ? ['free', 'strict'] : ['strict']
+    const api = openApi([], { agents: { free, strict }, auth, agentsOf })
+    await api.ask('/api/conversations', { ...post({ id: 'c' }), token: 'anna' })
+    await api.ask('/api/conversations/c/messages', { ...post({ content: 'Pay' }), token: 'anna' })
+    const statusOf = async () =>
+      (await api.askJson<{ status: string }>('/api/conversations/c', { token: 'ben' })).status
+    await expect.poll(statusOf).toBe('waiting')
+    const paths = { 'calls/p1/approval': { approved: true }, cancel: {} }
+    for (const [path, body] of Object.entries(paths)) {
+      const answer = await api.ask(`/api/conversations/c/${path}`, { ...post(body), token: 'ben' })
+      expect(await refusal(answer)).toEqual({ status: 404, code: 'agent_not_found' })
+    }
+    expect(await statusOf()).toBe('waiting')
+  })
+})
+
 describe('an asset without a conversation', () => {
   it('has the readers of its own record', async () => {
     const { anna, ben, agent } = open()

@@ -20,8 +20,8 @@ export const runRoutes: readonly Route[] = [
       answers: { 200: wire.cancelled },
     },
     async ({ body, conversation, json }) => {
-      const { id, anyAgent } = await conversation()
-      return json({ cancelled: await anyAgent().cancel(id, body) })
+      const { id, actingAgent } = await conversation()
+      return json({ cancelled: await actingAgent().cancel(id, body) })
     },
   ),
   route(
@@ -48,9 +48,8 @@ export const runRoutes: readonly Route[] = [
       errors: ['call_not_found', 'approval_answered', 'invalid_arguments', 'tool_not_found'],
     },
     async ({ body, caller, param, conversation, json }) => {
-      // Any agent answers the calls of a sub-agent, which the server may not have.
-      const { id, anyAgent } = await conversation()
-      await anyAgent().approve(id, param('callId'), { ...body, by: caller.subject })
+      const { id, actingAgent } = await conversation()
+      await actingAgent().approve(id, param('callId'), { ...body, by: caller.subject })
       return json({ approved: body.approved }, 202)
     },
   ),
