@@ -56,6 +56,18 @@ describe('AnswerPieces', () => {
     ])
   })
 
+  it('ends a call that was cut off with its own answer, and not with another message', () => {
+    const began = { type: 'TOOL_CALL_START', toolCallId: 'a', toolCallName: 'sum' } as const
+    const pieces = piecesOf([
+      { ...began, parentMessageId: 'm' },
+      keep('other', 'Said elsewhere.'),
+      keep('m', ''),
+    ])
+    expect(pieces.map(({ type }) => type).filter((type) => !type.startsWith('text'))).toEqual([
+      ...['call-start', 'answer', 'call-cut', 'answer'],
+    ])
+  })
+
   it('ends what is cut off', () => {
     const began = { type: 'TOOL_CALL_START', toolCallId: 'a', toolCallName: 'sum' } as const
     const pieces = piecesOf([
