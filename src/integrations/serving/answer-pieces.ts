@@ -92,15 +92,16 @@ export class AnswerPieces {
   #keep(event: Extract<ConversationEvent, { type: 'NEW_MESSAGE' }>): AnswerPiece[] {
     const { payload: message } = event
     const { id, sender, content_type: type } = message
-    const { result } = readMetadata(message)
+    const { result, calls } = readMetadata(message)
     if (result) return [{ type: 'result', id: result.callId, message, error: result.error }]
     if (sender.participant_role !== 'assistant' || type === 'data') {
       return [{ type: 'event', event }]
     }
     const reasoning = this.#reasoning.restOf(message)
     const text = this.#texts.restOf(id, textOf(message))
-    // Complete calls are in the log before their answer.
-    return [...reasoning, ...text, ...this.#cutCalls(id), { type: 'answer', message }]
+    // Complete calls are in the log before their answer. If it has some, the run continues with them.
+    const cut = calls.length > 0 ? this.#cutCalls(id) : []
+    return [...reasoning, ...text, ...cut, { type: 'answer', message }]
   }
 }
 
