@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { generatedLog } from '../../agent/fixtures/generated-log.ts'
 import type { ConversationEvent } from '../../core/events/events.ts'
+import type { ToolCall } from '../../core/messages/message.ts'
 import { toMessage } from '../../core/messages/to-message.ts'
 import { type AnswerPiece, AnswerPieces } from './answer-pieces.ts'
 
@@ -11,8 +12,9 @@ const write = (messageId: string, delta: string): ConversationEvent => {
   return { type: 'TEXT_MESSAGE_CONTENT', messageId, delta }
 }
 const end = (messageId: string): ConversationEvent => ({ type: 'TEXT_MESSAGE_END', messageId })
-const keep = (id: string, content: string): ConversationEvent => {
-  return { type: 'NEW_MESSAGE', payload: toMessage({ id, role: 'assistant', content }) }
+const keep = (id: string, content: string, calls: readonly ToolCall[] = []): ConversationEvent => {
+  const metadata = { tool_calls: [...calls] }
+  return { type: 'NEW_MESSAGE', payload: toMessage({ id, role: 'assistant', content, metadata }) }
 }
 const call = (id: string): ConversationEvent => ({
   ...{ type: 'TOOL_CALL_END', toolCallId: id, runId: 'r', parentMessageId: 'm' },
@@ -53,6 +55,19 @@ describe('AnswerPieces', () => {
     expect(piecesOf([call('a')])).toMatchObject([
       { type: 'call-start', id: 'a', name: 'sum' },
       { type: 'call-end', rest: '{"n":1}' },
+    ])
+  })
+
+  it('ends a call that was cut off with its own answer, and not with another message', () => {
+    const began = { type: 'TOOL_CALL_START', toolCallId: 'a', toolCallName: 'sum' } as const
+    const pieces = piecesOf([
+      call('b'),
+      { ...began, parentMessageId: 'm' },
+      keep('other', 'Said elsewhere.', [{ id: 'c', name: 'sum', arguments: {} }]),
+      keep('m', '', [{ id: 'b', name: 'sum', arguments: { n: 1 } }]),
+    ])
+    expect(pieces.map(({ type }) => type).filter((type) => !type.startsWith('text'))).toEqual([
+      ...['call-start', 'call-end', 'call-start', 'answer', 'call-cut', 'answer'],
     ])
   })
 

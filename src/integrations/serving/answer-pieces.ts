@@ -32,8 +32,8 @@ export type AnswerPiece =
 export class AnswerPieces {
   readonly #texts = new Texts()
   readonly #reasoning = new Reasoning()
-  /** The names of the calls whose arguments stream, by their ids. */
-  readonly #calls = new Map<string, string>()
+  /** The calls whose arguments stream, by their ids. */
+  readonly #calls = new Map<string, { name: string; messageId: string }>()
 
   take(event: ConversationEvent): AnswerPiece[] {
     switch (event.type) {
@@ -52,7 +52,7 @@ export class AnswerPieces {
       case 'TOOL_CALL_START': {
         const { toolCallId: id, toolCallName: name, parentMessageId: messageId } = event
         if (this.#calls.has(id)) return []
-        this.#calls.set(id, name)
+        this.#calls.set(id, { name, messageId })
         return [{ type: 'call-start', id, name, messageId }]
       }
       case 'TOOL_CALL_ARGS': {
@@ -80,24 +80,28 @@ export class AnswerPieces {
     return [...this.#reasoning.end(), ...this.#texts.cut(), ...this.#cutCalls()]
   }
 
-  #cutCalls(): AnswerPiece[] {
-    const cut = [...this.#calls].map(([id, name]) => ({ type: 'call-cut', id, name }) as const)
-    this.#calls.clear()
-    return cut
+  /** @param of Only the calls of this message. */
+  #cutCalls(of?: string): AnswerPiece[] {
+    return [...this.#calls].flatMap(([id, { name, messageId }]): AnswerPiece[] => {
+      if (of !== undefined && of !== messageId) return []
+      this.#calls.delete(id)
+      return [{ type: 'call-cut', id, name }]
+    })
   }
 
   #keep(event: Extract<ConversationEvent, { type: 'NEW_MESSAGE' }>): AnswerPiece[] {
     const { payload: message } = event
     const { id, sender, content_type: type } = message
-    const { result } = readMetadata(message)
+    const { result, calls } = readMetadata(message)
     if (result) return [{ type: 'result', id: result.callId, message, error: result.error }]
     if (sender.participant_role !== 'assistant' || type === 'data') {
       return [{ type: 'event', event }]
     }
     const reasoning = this.#reasoning.restOf(message)
     const text = this.#texts.restOf(id, textOf(message))
-    // Complete calls are in the log before their answer.
-    return [...reasoning, ...text, ...this.#cutCalls(), { type: 'answer', message }]
+    // Complete calls are in the log before their answer. If it has some, the run continues with them.
+    const cut = calls.length > 0 ? this.#cutCalls(id) : []
+    return [...reasoning, ...text, ...cut, { type: 'answer', message }]
   }
 }
 

@@ -258,16 +258,13 @@ describe('createChatHandler', () => {
     expect(prompt).not.toContain('denied')
   })
 
-  it('ends a call that was cut off, so that the answers to other calls are sent', async () => {
+  /** A model whose first answer ends in the call of the camera. */
+  function cutInCall(...before: readonly string[]) {
     async function* cutOff() {
-      const both = [
-        { id: 'p', name: 'pay' },
-        { id: 'never', name: 'camera' },
-      ] as const
-      const all = both.map((one) => ({ ...one, arguments: {} }))
+      const all = [...before, 'camera'].map((name) => ({ id: name, name, arguments: {} }))
       for await (const part of answerStream({ calls: all })) {
         yield part
-        if (part.type === 'tool-input-start' && part.id === 'never') return
+        if (part.type === 'tool-input-start' && part.id === 'camera') return
       }
     }
     const model = scriptedModel(['Paid.'])
@@ -279,7 +276,11 @@ describe('createChatHandler', () => {
         return stream ? { stream } : model.doStream(options)
       },
     }
-    const { handler } = setup([], { model: cutting, tools: [pay, camera] })
+    return setup([], { model: cutting, tools: [pay, camera] })
+  }
+
+  it('ends a call that was cut off, so that the answers to other calls are sent', async () => {
+    const { handler } = cutInCall('pay')
     const chat = open(handler)
     await chat.sendMessage({ text: 'Go' })
     expect(partsOf(chat).slice(1)).toMatchObject([
@@ -290,8 +291,22 @@ describe('createChatHandler', () => {
         errorText: expect.stringMatching(/^interrupted: /),
       },
     ])
-    await chat.addToolApprovalResponse({ id: 'p', approved: true })
+    await chat.addToolApprovalResponse({ id: 'pay', approved: true })
     await expect.poll(() => textIn(chat)).toBe('Paid.')
+  })
+
+  it('ends no call with the run, because a page would send it as a result', async () => {
+    const { handler } = cutInCall()
+    const requests: string[] = []
+    const transport = transportTo((request) => {
+      requests.push(request.method)
+      return handler(request)
+    })
+    const sendAutomaticallyWhen = lastAssistantMessageIsCompleteWithToolCalls
+    const chat = new Chat<UIMessage>({ id: 'c', transport, sendAutomaticallyWhen })
+    await chat.sendMessage({ text: 'Go' })
+    expect(partsOf(chat).at(-1)).toMatchObject({ type: 'tool-camera', state: 'input-streaming' })
+    expect(requests).toEqual(['POST'])
   })
 
   it('reads malformed input as far as possible, or rejects it', async () => {

@@ -123,6 +123,8 @@ export class RunChunks {
         return [{ type: 'tool-input-available', toolCallId, toolName, input }]
       }
       case 'call-cut': {
+        // To `useChat`, an error at the end of a run would be a result to send.
+        if (this.#isOver) return []
         const { id: toolCallId, name: toolName } = piece
         this.#calls.delete(toolCallId)
         const errorText = 'interrupted: The answer ended before this call was complete'
