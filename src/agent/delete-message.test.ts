@@ -115,6 +115,30 @@ describe('agent.deleteMessage', () => {
     expect(await agent.log.deleted('c')).toEqual([await id()])
   })
 
+  it('frees the id of a message that waited for a run, and no other id', async () => {
+    const agent = createAgent({ model: scriptedModel([calls('asks', {})]), tools: [asks] })
+    const message = { id: 'm1', content: 'first' }
+    await agent.start({ conversation: 'c', messages: [message] })
+    await expect.poll(async () => (await agent.log.find('c'))?.status).toBe('waiting')
+    const queued = { id: 'm2', content: 'next' }
+    await agent.send('c', [queued])
+    const taken = { code: 'message_exists' }
+    await expect(agent.send('c', [queued])).rejects.toMatchObject(taken)
+    const both = [
+      agent.send('c', [{ ...queued, id: 'm3' }]),
+      agent.send('c', [{ ...queued, id: 'm3' }]),
+    ]
+    expect((await Promise.allSettled(both)).map(({ status }) => status)).toEqual([
+      'fulfilled',
+      'rejected',
+    ])
+    await agent.deleteMessage('c', 'm2')
+    await agent.send('c', [queued])
+    await agent.cancel('c', { discardQueued: true })
+    await agent.deleteMessage('c', 'm1')
+    await expect(agent.send('c', [message])).rejects.toMatchObject(taken)
+  })
+
   it('removes data from the board, as if it had never been written', async () => {
     const model = scriptedModel([calls('look', { of: '†state.n' }), 'Done.'])
     const agent = createAgent({ model, tools: [look] })

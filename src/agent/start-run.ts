@@ -305,7 +305,7 @@ async function appendRun(
   const decide =
     (isHeld: boolean): Decide =>
     (state) => {
-      checkNewIds(state, added)
+      checkNewIds(session, state, added)
       const gone = replaces === undefined ? [] : deletionsFrom(session.id, state, replaces)
       const events = [...gone, ...added]
       const run = openRun(state)
@@ -375,17 +375,29 @@ function overridesOf(
   return Object.keys(overrides).length > 0 ? overrides : undefined
 }
 
-/** Throws `message_exists` if the conversation or this batch already has a message with the same id. */
-function checkNewIds(state: ConversationState, events: readonly ConversationEvent[]): void {
+/**
+ * Throws `message_exists` if the conversation or this batch already has a message with the same id.
+ *
+ * @param state The session's state, or one that is ahead of it.
+ */
+function checkNewIds(
+  session: Session,
+  state: ConversationState,
+  events: readonly ConversationEvent[],
+): void {
   const ids = messagesIn(events).map(({ id }) => id)
-  const fresh = new Set(ids)
-  const inUse =
-    ids.find((id, i) => ids.indexOf(id) !== i) ??
-    state.messages.find(({ id }) => fresh.has(id))?.id ??
-    state.inbox.find(({ message }) => fresh.has(message.id))?.message.id
+  const known =
+    state === session.state
+      ? session.messageIds
+      : new Set([...state.messages, ...state.inbox.map(({ message }) => message)].map(idOf))
+  const inUse = ids.find((id, i) => ids.indexOf(id) !== i || known.has(id))
   if (inUse !== undefined) {
     throw new ByrefError('message_exists', `Message "${inUse}" already exists in the conversation`)
   }
+}
+
+function idOf({ id }: Message): string {
+  return id
 }
 
 function messagesIn(events: readonly ConversationEvent[]): Message[] {
@@ -424,7 +436,7 @@ export async function sendMessages(
     ...(overrides ? { overrides } : {}),
   }
   await session.append((state) => {
-    checkNewIds(state, events)
+    checkNewIds(session, state, events)
     return { events: events.map((event) => queued(event, deliver, fields)) }
   })
   sessions.wake(session)
@@ -445,7 +457,7 @@ export async function addMessages(
   const session = await parts.sessions(namespace).get(conversation)
   const { events, messageIds } = await acceptFor(parts, session, messages, { namespace, label })
   await session.appendIdle((state) => {
-    checkNewIds(state, events)
+    checkNewIds(session, state, events)
     if (openRun(state)) throw busy(conversation)
     return { events }
   })

@@ -42,6 +42,7 @@ export async function runResult<Output>(
 
 /** Returns the assets of the run's calls, and the attachments of its answers. */
 function assetsOf({ assets, messages }: ConversationState, { steps }: RunState): AssetCreated[] {
+  if (assets.length === 0) return []
   const calls = new Set(steps.flatMap(({ callIds }) => callIds))
   const answers = new Set(steps.map(({ messageId }) => messageId))
   const attached = new Set(

@@ -65,6 +65,8 @@ export class Session {
   readonly lease: LeaseKeeper
   /** The ids of all calls so far, also of deleted answers. Tools use them as idempotency keys. */
   readonly callIds = new Set<string>()
+  /** The ids of all messages, also of deleted ones and of those that wait for a run. */
+  readonly messageIds = new Set<string>()
   /** Makes the prompts of its steps. Set by the first runner. */
   prompts: StepPrompts | null = null
 
@@ -253,8 +255,17 @@ export class Session {
     const { type } = event.event
     if (type === 'TOOL_CALL_START' || type === 'TOOL_CALL_END')
       this.callIds.add(event.event.toolCallId)
-    if (type === 'MESSAGE_DELETED') this.#values.readAgain()
+    if (type === 'NEW_MESSAGE') this.messageIds.add(event.event.payload.id)
+    if (type === 'MESSAGE_DELETED') {
+      this.#values.readAgain()
+      this.#freeId(event.event.messageId)
+    }
     for (const listener of this.#listeners) listener(event)
+  }
+
+  /** Frees the id of a message that was deleted while it waited for a run. Other messages leave a tombstone. */
+  #freeId(messageId: string): void {
+    if (!this.state.messages.some(({ id }) => id === messageId)) this.messageIds.delete(messageId)
   }
 
   /** Reads until it has every record that the log has announced. Retries when reading fails. */

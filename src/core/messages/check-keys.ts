@@ -12,6 +12,9 @@ const KEYS = [
   'timestamp',
 ]
 
+/** Frequent keys that resemble none of these. */
+const OTHERS: ReadonlySet<string> = new Set(['id', 'role', 'name', 'type', 'kind', 'data'])
+
 /** Keys that other libraries have in place of `content`. */
 const CONTENT_ELSEWHERE = ['parts', 'text']
 
@@ -24,7 +27,8 @@ export function checkKeys(input: unknown): void {
   const written: object = Object(input)
   const typed = 'type' in written ? { ...written, content: null } : written
   const absent = KEYS.filter((name) => !Object.hasOwn(typed, name))
-  for (const key of Object.keys(typed).filter((name) => !KEYS.includes(name))) {
+  for (const key of Object.keys(typed)) {
+    if (KEYS.includes(key) || OTHERS.has(key)) continue
     const isContent = absent.includes('content') && CONTENT_ELSEWHERE.includes(key)
     const hint = didYouMean(isContent ? 'content' : key, absent)
     if (hint) throw new ByrefError('invalid_message', `Unknown key "${key}" in a message.${hint}`)
