@@ -51,7 +51,7 @@ export function checkTypes(where: string, schema: JsonSchema): void {
   for (const type of [schema.type ?? []].flat().map(String)) {
     if (TYPES.includes(type)) continue
     const hint = didYouMean(type, TYPES)
-    const message = `${where} has the type "${type}".${hint} JSON Schema has ${TYPES.join(', ')}.`
+    const message = `${where} has the type "${type}".${hint} The types of JSON Schema are ${TYPES.join(', ')}.`
     throw new ByrefError('config_invalid', message)
   }
   mapSubschemas(schema, (one) => checkTypes(where, one))

@@ -42,13 +42,14 @@ export async function runResult<Output>(
 
 /** Returns the assets of the run's calls, and the attachments of its answers. */
 function assetsOf({ assets, messages }: ConversationState, { steps }: RunState): AssetCreated[] {
-  if (assets.length === 0) return []
   const calls = new Set(steps.flatMap(({ callIds }) => callIds))
   const answers = new Set(steps.map(({ messageId }) => messageId))
+  // A conversation may have thousands of messages, and models seldom make assets.
+  const written = assets.some(({ by }) => by === 'agent')
+    ? messages.filter(({ id }) => answers.has(id))
+    : []
   const attached = new Set(
-    messages
-      .filter(({ id }) => answers.has(id))
-      .flatMap((message) => readMetadata(message).attachments.map(({ assetRef }) => assetRef)),
+    written.flatMap((message) => readMetadata(message).attachments.map(({ assetRef }) => assetRef)),
   )
   return assets.filter(({ ref, by, toolCallId = '' }) => {
     const isOfCall = calls.has(toolCallId) || calls.has(callIdOf(toolCallId))

@@ -253,12 +253,13 @@ class AgentServer implements Server {
         const sender = { participant_id: caller.subject, participant_role: 'user' }
         return { speaksAsOthers, sender }
       },
-      agent: (caller, { asked, before = '', orAny = false } = {}) => {
+      agent: (caller, { asked, before, orAny = false } = {}) => {
         const allowed = this.#agentsOf(caller)
-        const isAny = orAny && !this.#agents.has(before) && allowed.size === this.#agents.size
+        const isServed = before !== undefined && this.#agents.has(before)
+        const mayUseAll = allowed.size === this.#agents.size
         // A single agent continues the conversations of agents with other names.
-        const last = this.#agents.size > 1 && !isAny ? before : ''
-        const agent = chooseAgent(allowed, { asked, before: last || undefined })
+        const isAny = this.#agents.size === 1 || (orAny && !isServed && mayUseAll)
+        const agent = chooseAgent(allowed, { asked, before: isAny ? undefined : before })
         return caller.namespace === null ? agent : agent.scoped(caller.namespace)
       },
     })

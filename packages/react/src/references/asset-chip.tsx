@@ -1,5 +1,5 @@
 import type { AssetCreated } from 'byref/client'
-import { Link2Off } from 'lucide-react'
+import { Link2Off, Lock } from 'lucide-react'
 import { HoverCard } from 'radix-ui'
 import { type ReactNode, use, useState } from 'react'
 import { useConversation, useConversationId } from '../app/conversation-context.tsx'
@@ -77,14 +77,26 @@ export function AssetChip({ reference, literal = false, name, detail, className 
   )
 }
 
+/** Properties of {@link BrokenChip}. */
+export interface BrokenChipProps {
+  reference: string
+  reason: string
+  /** Whether it may be resolved for other people, and so is no mistake. */
+  isPrivate?: boolean
+}
+
 /** Replaces a reference that cannot be resolved. */
-export function BrokenChip({ reference, reason }: { reference: string; reason: string }) {
+export function BrokenChip({ reference, reason, isPrivate = false }: BrokenChipProps) {
+  const Icon = isPrivate ? Lock : Link2Off
   return (
     <span
       title={reason}
-      className="inline-flex max-w-full min-w-0 items-center gap-1 rounded-md border border-dashed border-bad-line bg-bad-soft px-1.5 align-middle text-xs text-bad"
+      className={cn(
+        'inline-flex max-w-full min-w-0 items-center gap-1 rounded-md border border-dashed px-1.5 align-middle text-xs',
+        isPrivate ? 'border-line-strong text-ink-2' : 'border-bad-line bg-bad-soft text-bad',
+      )}
     >
-      <Link2Off className="size-3.5 shrink-0" aria-hidden />
+      <Icon className={cn('shrink-0', isPrivate ? 'size-3' : 'size-3.5')} aria-hidden />
       <span dir="ltr" className="truncate font-mono">
         {reference}
       </span>

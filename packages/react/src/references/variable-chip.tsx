@@ -1,5 +1,4 @@
 import { type Message, WITHHELD } from 'byref/client'
-import { Lock } from 'lucide-react'
 import { HoverCard } from 'radix-ui'
 import { type ReactNode, use } from 'react'
 import { useConversation } from '../app/conversation-context.tsx'
@@ -28,7 +27,7 @@ export interface VariableChipProps {
 export function VariableChip({ reference, isTarget = false }: VariableChipProps) {
   const isBroken = useConversation(({ messages }) => !isTarget && namesNothing(messages, reference))
   const isPartial = useConversation(({ messages }) => isBroken && messages.some(isHidden))
-  if (isPartial) return <UnknownChip reference={reference} />
+  if (isPartial) return <BrokenChip reference={reference} reason={UNKNOWN} isPrivate />
   if (isBroken) return <BrokenChip reference={reference} reason="This value does not exist." />
   return (
     <WithCard reference={reference}>
@@ -39,25 +38,11 @@ export function VariableChip({ reference, isTarget = false }: VariableChipProps)
   )
 }
 
+/** The value may be in a message that the person may not read. */
+const UNKNOWN = 'This value does not exist, or you are not among its readers.'
+
 function isHidden({ content_type }: Message): boolean {
   return content_type === WITHHELD
-}
-
-/** Replaces a reference to a value that may be in a message which the person may not read. */
-function UnknownChip({ reference }: { reference: string }) {
-  const reason = 'This value does not exist, or you are not among its readers.'
-  return (
-    <span
-      title={reason}
-      className="inline-flex max-w-full min-w-0 items-center gap-1 rounded-md border border-dashed border-line-strong px-1.5 align-middle text-xs text-ink-2"
-    >
-      <Lock className="size-3 shrink-0" aria-hidden />
-      <span dir="ltr" className="truncate font-mono">
-        {reference}
-      </span>
-      <span className="sr-only">{reason}</span>
-    </span>
-  )
 }
 
 /** Renders a variable reference between marks in text. A short value replaces it. */
