@@ -8,7 +8,7 @@ import { createAssets } from '../create-assets.ts'
 import { silentStore } from '../fixtures/silent-store.ts'
 import { createMemoryAssetStore } from '../stores/memory.ts'
 import { sheetRows, workbook } from '../tables/fixtures/spreadsheet.ts'
-import { docx, paragraph, tableOf } from './fixtures/docx.ts'
+import { docx, linkTo, paragraph, tableOf } from './fixtures/docx.ts'
 import { writePages } from './write-pages.ts'
 
 const PDF = 'application/pdf'
@@ -48,6 +48,18 @@ describe('Assets.text', () => {
     const { ref } = await assets.save(file, null, { name: 'x.docx' })
     expect((await assets.text(ref)).text).toBe(
       '# Title & more\n\nA text.\n\n| City | Sum |\n| Os\\|lo North | in side 3 |\n\nThe end',
+    )
+  })
+
+  it('keeps the targets of links in a DOCX', async () => {
+    const url = 'https://a.example/x?y=1&amp;z=2'
+    const file = docx(
+      linkTo(url, 'The plan') + linkTo(url, url) + tableOf([[linkTo(url, 'a|b'), paragraph('c')]]),
+    )
+    const { ref } = await assets.save(file, null)
+    const target = 'https://a.example/x?y=1&z=2'
+    expect((await assets.text(ref)).text).toBe(
+      `[The plan](${target})\n\n${target}\n\n| [a\\|b](${target}) | c |`,
     )
   })
 

@@ -7,7 +7,7 @@ const HELVETICA = '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>'
 const JAPANESE =
   '<< /Type /Font /Subtype /Type0 /BaseFont /Mincho /Encoding /90ms-RKSJ-H /DescendantFonts [<< /Type /Font /Subtype /CIDFontType0 /BaseFont /Mincho /CIDSystemInfo << /Registry (Adobe) /Ordering (Japan1) /Supplement 2 >> >>] >>'
 
-/** A PDF of one page in the fonts F1 and F2, with form fields. */
+/** A PDF of one page in the fonts F1 and F2, with form fields and other annotations. */
 function onePage(content: string, fields: readonly string[] = []): Uint8Array {
   const refs = fields.map((_, i) => `${5 + i} 0 R`).join(' ')
   return pdfOf([
@@ -15,7 +15,10 @@ function onePage(content: string, fields: readonly string[] = []): Uint8Array {
     '<< /Type /Pages /Kids [3 0 R] /Count 1 >>',
     `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Resources << /Font << /F1 ${HELVETICA} /F2 ${JAPANESE} >> >> /Contents 4 0 R /Annots [${refs}] >>`,
     `<< /Length ${content.length} >>\nstream\n${content}\nendstream`,
-    ...fields.map((field) => `<< /Type /Annot /Subtype /Widget /Rect [9 9 99 99] ${field} >>`),
+    ...fields.map(
+      (field) =>
+        `<< /Type /Annot /Rect [9 9 99 99] ${field.includes('/Subtype') ? field : `/Subtype /Widget ${field}`} >>`,
+    ),
   ])
 }
 
@@ -39,6 +42,19 @@ describe('pdfPages', () => {
     ])
     expect(await textOf(form)).toBe(
       '[Page 1 of 1]\nName:\nname: Ada\nLovelace\nagrees: Yes\nfruit: fig, plum',
+    )
+  })
+
+  it('returns the target of each link once', async () => {
+    const link = (uri: string) => `/Subtype /Link /A << /S /URI /URI (${uri}) >>`
+    const page = onePage(english, [
+      link('https://a.example/x?y=1'),
+      link('mailto:ann@a.example'),
+      link('https://a.example/x?y=1'),
+      '/Subtype /Link /Dest [3 0 R /Fit]',
+    ])
+    expect(await textOf(page)).toBe(
+      '[Page 1 of 1]\nName:\nLink: https://a.example/x?y=1\nLink: mailto:ann@a.example',
     )
   })
 

@@ -5,7 +5,8 @@ import { optionalPeer } from '../../optional-peer.ts'
 const { readFile } = nodeBuiltin('node:fs/promises')
 
 /**
- * Yields the text of each page after a line with its number, and what people entered into the fields of its form.
+ * Yields the text of each page after a line with its number, what people entered into the fields of its form, and the
+ * targets of its links.
  *
  * @throws ByrefError `dependency_missing` without the library; `asset_unsupported` if no text can be read because its
  * fonts need character maps
@@ -20,16 +21,16 @@ export async function* pdfPages({ name, path }: { name: string; path: string }) 
     ...withoutMaps(missing),
   })
   const { numPages } = pdf
-  const isForm = (await pdf.getFieldObjects()) !== null
   let isEmpty = true
   for (let number = 1; number <= numPages; number++) {
     const known = missing.size
     const page = await pdf.getPage(number)
     const { items } = await page.getTextContent()
-    const fields = isForm ? enteredIn(await page.getAnnotations()) : ''
+    const annotations: readonly Annotation[] = await page.getAnnotations()
     page.cleanup()
     const words = items.map((item) => ('str' in item ? item.str + (item.hasEOL ? '\n' : '') : ''))
-    const text = `${words.join('').trimEnd()}${fields}`
+    const written = `${words.join('').trimEnd()}${enteredIn(annotations)}`
+    const text = written + linksIn(annotations, written)
     isEmpty &&= text.trim() === ''
     const note = missing.size > known ? `\n[Text is missing here. ${reasonOf(missing)}]` : ''
     yield `[Page ${number} of ${numPages}]\n${text}${note}`
@@ -62,8 +63,10 @@ function withoutMaps(missing: Set<string>): object {
   return { BinaryDataFactory: NoMaps, CMapReaderFactory: NoMaps }
 }
 
+type Annotation = Readonly<Record<string, unknown>>
+
 /** Returns a line for each field that has a value: `name: value`. */
-function enteredIn(annotations: readonly Record<string, unknown>[]): string {
+function enteredIn(annotations: readonly Annotation[]): string {
   const values = new Map<string, string>()
   for (const { subtype, fieldName, fieldValue, hidden, password } of annotations) {
     if (subtype !== 'Widget' || typeof fieldName !== 'string' || hidden || password) continue
@@ -71,4 +74,12 @@ function enteredIn(annotations: readonly Record<string, unknown>[]): string {
     if (value !== '') values.set(fieldName, value)
   }
   return [...values].map(([name, value]) => `\n${name}: ${value}`).join('')
+}
+
+/** Returns a line for each target of a link that the text does not contain: `Link: https://…`. */
+function linksIn(annotations: readonly Annotation[], text: string): string {
+  const targets = annotations.flatMap(({ subtype, url }) =>
+    subtype === 'Link' && typeof url === 'string' && !text.includes(url) ? [url] : [],
+  )
+  return [...new Set(targets)].map((url) => `\nLink: ${url}`).join('')
 }

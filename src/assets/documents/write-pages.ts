@@ -100,8 +100,8 @@ const ENTITIES: Readonly<Record<string, string>> = {
 }
 
 /**
- * Converts simple, well-formed HTML, as mammoth makes from DOCX, to Markdown: headings, lists, and tables with a line
- * for each row. A cell that covers several columns or rows has its text in the first one. Styles and pictures are left
+ * Converts simple, well-formed HTML, as mammoth makes from DOCX, to Markdown: headings, lists, links, and tables with a
+ * line for each row. A cell that covers several columns or rows has its text in the first one. Styles and pictures are left
  * out.
  */
 function htmlText(html: string): string {
@@ -114,6 +114,7 @@ function htmlText(html: string): string {
   let span = { columns: 1, rows: 1 }
   let covered: number[] = []
   const lists: { isOrdered: boolean; items: number }[] = []
+  let link: { target: string; start: number } | null = null
 
   function endLine(): void {
     if (depth > 0) {
@@ -140,6 +141,9 @@ function htmlText(html: string): string {
     if (tag === 'table') depth++
     else if (depth === 1 && /^t[dh]$/.test(tag)) {
       span = { columns: spanOf('colspan', attributes), rows: spanOf('rowspan', attributes) }
+    } else if (tag === 'a') {
+      const target = decoded(/href="([^"#][^"]*)"/.exec(attributes)?.[1] ?? '')
+      link = target ? { target, start: line.length } : null
     } else if (tag === 'br') line += depth > 0 ? ' ' : '\n'
     else if (depth > 0) return
     else if (/^h[1-6]$/.test(tag)) line += `${'#'.repeat(Number(tag[1]))} `
@@ -154,7 +158,11 @@ function htmlText(html: string): string {
   }
 
   function close(tag: string): void {
-    if (/^(p|h[1-6]|li)$/.test(tag)) endLine()
+    if (tag === 'a' && link) {
+      const text = line.slice(link.start)
+      if (text !== link.target) line = `${line.slice(0, link.start)}[${text}](${link.target})`
+      link = null
+    } else if (/^(p|h[1-6]|li)$/.test(tag)) endLine()
     else if (tag === 'ul' || tag === 'ol') {
       endLine()
       lists.pop()
