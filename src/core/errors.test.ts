@@ -30,6 +30,11 @@ describe('errorMessage', () => {
     ],
     ['several errors', new AggregateError([refused]), refused.message],
     [
+      'several errors with a message of their own',
+      new AggregateError([refused, new Error('No route'), refused], 'All failed'),
+      `All failed: ${refused.message}; No route`,
+    ],
+    [
       'several errors as the cause',
       new TypeError('fetch failed', { cause: new AggregateError([refused]) }),
       `fetch failed: ${refused.message}`,

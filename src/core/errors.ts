@@ -110,10 +110,12 @@ function messageOf(error: unknown, maxCauses = 5): string {
   // Providers and tools also throw objects such as { status, message } and { error: { message } }.
   const own = [error, inner, errors?.[0]].find((one) => Object(one).message)
   const text = own ? `${own.message}` : isError ? error.name : asText(error)
-  if (!isError || error instanceof ByrefError || !error.cause || maxCauses === 0) return text
-  // The message of `fetch` is "fetch failed", and only its cause says why.
-  const cause = messageOf(error.cause, maxCauses - 1)
-  return text.includes(cause) ? text : `${text}: ${cause}`
+  if (!isError || error instanceof ByrefError || maxCauses === 0) return text
+  // The message of `fetch` is "fetch failed", and that of `Promise.any` "All promises were rejected". Only the causes say why.
+  const causes = error instanceof AggregateError ? error.errors.slice(0, 3) : [error.cause]
+  const messages = causes.filter(Boolean).map((cause) => messageOf(cause, maxCauses - 1))
+  const news = [...new Set(messages)].filter((message) => !text.includes(message))
+  return [text, ...(news.length > 0 ? [news.join('; ')] : [])].join(': ')
 }
 
 function asText(value: unknown): string {
