@@ -169,7 +169,7 @@ describe('toMessage', () => {
   })
 
   it('returns a complete record unchanged, with unknown fields in order', () => {
-    const extended = { ...record, thread: { id: 't' } }
+    const extended = { ...record, thread: { id: 't' }, text: 'short' }
     expect(toMessage(extended)).toStrictEqual(extended)
     expect(JSON.stringify(toMessage({ ...extended, id: undefined } as never).metadata)).toBe(
       JSON.stringify(record.metadata),

@@ -123,7 +123,8 @@ function readBody({ type, text, ...body }: Record<string, unknown>): Body {
   if (type === 'text' && typeof text === 'string')
     return { content_type: 'text/plain', content: text }
   if (type !== undefined) return { content_type: 'data', content: toDataBlock({ type, ...body }) }
-  const { content, content_type = guessType(content), ...unknown } = body
+  const { content, content_type = guessType(content), ...rest } = body
+  const unknown = text === undefined ? rest : { ...rest, text }
   if (content === undefined) throw invalid('content or a type (text, data, input, state)')
   const isData = content_type === 'data'
   return {
