@@ -509,6 +509,15 @@ describe('an option of createServer', () => {
     },
   )
 
+  it.each(['https://app.example', 'app.example/x', 'a b'])(
+    'rejects %s, which is not a host name',
+    (host) => {
+      expect(() => createServer({ agent, app: null, allowedHosts: [host] })).toThrow(
+        `"${host}" is not a host name`,
+      )
+    },
+  )
+
   it.each(['https://app.example', 'http://localhost:5173', 'capacitor://localhost', 'null'])(
     'accepts the origin %s',
     (origin) => {

@@ -16,9 +16,16 @@ export interface GuardOptions {
  * Makes a check that keeps pages of other sites from using the server. It rejects unknown host names (DNS rebinding) and
  * requests that a page of another origin sent (cross-site requests).
  *
- * @throws ByrefError `config_invalid` for an origin that no browser sends
+ * @throws ByrefError `config_invalid` for a host that is not a host name, and for an origin that no browser sends
  */
 export function createGuard({ hosts, origins }: GuardOptions): (c: Context) => void {
+  const wrongHost = hosts.find((host) => /[/\s@?#]/.test(host))
+  if (wrongHost !== undefined) {
+    throw new ByrefError(
+      'config_invalid',
+      `"${wrongHost}" is not a host name: write it as in app.example, without a scheme and a path (--allow-host, or in code allowedHosts)`,
+    )
+  }
   const wrong = origins.find((origin) => !isOrigin(origin))
   if (wrong !== undefined) {
     throw new ByrefError(
