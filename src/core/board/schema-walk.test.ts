@@ -56,6 +56,12 @@ describe('schemaWalk', () => {
     const tuple = { prefixItems: [t('first')], items: t('rest') }
     expect(titles(tuple, [1, 2, 3], 0)).toEqual(['first'])
     expect(titles(tuple, [1, 2, 3], 2)).toEqual(['rest'])
+    const older = { items: [t('first')], additionalItems: t('rest') }
+    expect(titles(older, [1, 2], 0)).toEqual(['first'])
+    expect(titles(older, [1, 2], 1)).toEqual(['rest'])
+    expect(titles({ unevaluatedProperties: t('other') }, { b: 1 }, 'b')).toEqual(['other'])
+    const dependent = { dependentSchemas: { a: { properties: { b: t('b') } } } }
+    expect(titles(dependent, { a: 1, b: 1 }, 'b')).toEqual(['b'])
     const record = {
       properties: { a: t('a'), ['__proto__']: t('p') },
       patternProperties: { '^x': t('x') },

@@ -97,11 +97,14 @@ interface Search {
 function alternativesOf(schema: unknown, search: Search, open: readonly string[]): Schema[] {
   if (schema === true) return [{}]
   if (!isSchema(schema) || search.left-- <= 0) return []
-  const { $ref, $defs: _, anyOf, oneOf, allOf, if: __, then, else: orElse, ...keywords } = schema
+  const { $ref, $defs: _, anyOf, oneOf, allOf, ...others } = schema
+  const { if: __, then, else: orElse, dependentSchemas, ...keywords } = others
   const flatten = (one: unknown): Schema[] => alternativesOf(one, search, open)
   const groups = [anyOf, oneOf].filter(Array.isArray).map((branches) => branches.flatMap(flatten))
   if (Array.isArray(allOf)) groups.push(...allOf.map(flatten))
-  const conditional = [then, orElse].filter(isSchema).flatMap(flatten)
+  const conditional = [then, orElse, ...Object.values(Object(dependentSchemas))]
+    .filter(isSchema)
+    .flatMap(flatten)
   if (conditional.length > 0) groups.push([{}, ...conditional])
   if (typeof $ref === 'string') {
     if (open.includes($ref)) return []
@@ -184,20 +187,20 @@ function isNamed(schema: Schema, key: FieldKey, isList: boolean): boolean {
   return isSchema(schema.properties) && Object.hasOwn(schema.properties, key)
 }
 
-function tupleOf({ prefixItems }: Schema): readonly unknown[] {
-  return Array.isArray(prefixItems) ? prefixItems : []
+/** Returns the schemas of a tuple's items. Draft 7 has them under `items`. */
+function tupleOf({ prefixItems, items }: Schema): readonly unknown[] {
+  return [prefixItems, items].find(Array.isArray) ?? []
 }
 
 /** Returns the subschemas that a flat schema has for an entry. */
 function schemasOf(schema: Schema, key: FieldKey, isList: boolean): unknown[] {
-  if (isList) {
-    if (isNamed(schema, key, isList)) return [tupleOf(schema)[key as number]]
-    return [schema.items]
-  }
-  const named = isNamed(schema, key, isList) ? [Object(schema.properties)[key]] : []
+  const { items, additionalItems } = schema
+  if (isList)
+    return [tupleOf(schema)[key as number] ?? (Array.isArray(items) ? additionalItems : items)]
+  const named = isNamed(schema, key, false) ? [Object(schema.properties)[key]] : []
   const patterns = Object.entries(Object(schema.patternProperties))
     .filter(([pattern]) => new RegExp(pattern, 'u').test(String(key)))
     .map(([, one]) => one)
   const found = [...named, ...patterns]
-  return found.length > 0 ? found : [schema.additionalProperties]
+  return found.length > 0 ? found : [schema.additionalProperties ?? schema.unevaluatedProperties]
 }
