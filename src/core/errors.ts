@@ -112,10 +112,11 @@ function messageOf(error: unknown, maxCauses = 5): string {
   const text = own ? `${own.message}` : isError ? error.name : asText(error)
   if (!isError || error instanceof ByrefError || maxCauses === 0) return text
   // The message of `fetch` is "fetch failed", and that of `Promise.any` "All promises were rejected". Only the causes say why.
-  const causes = error instanceof AggregateError ? error.errors.slice(0, 3) : [error.cause]
-  const messages = causes.filter(Boolean).map((cause) => messageOf(cause, maxCauses - 1))
-  const news = [...new Set(messages)].filter((message) => !text.includes(message))
-  return [text, ...(news.length > 0 ? [news.join('; ')] : [])].join(': ')
+  const causes = [error.cause || (error instanceof AggregateError ? errors.slice(0, 3) : [])].flat()
+  const news = causes
+    .map((one) => messageOf(one, maxCauses - 1))
+    .filter((one) => !text.includes(one))
+  return news[0] ? `${text}: ${[...new Set(news)].join('; ')}` : text
 }
 
 function asText(value: unknown): string {

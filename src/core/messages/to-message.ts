@@ -106,25 +106,24 @@ export function toMessage(input: MessageInput): Message {
     ...unknown,
   }
   if (receiver) message.receiver = toParticipant(receiver)
-  const isText = [id, content_type].every((text) => typeof text === 'string' && text !== '')
+  const isText = [id, content_type].every((text) => text && typeof text === 'string')
   if (!isText) throw invalid('an id and a content_type that are text')
   if (!MESSAGE_TYPES.includes(message.message_type)) {
     throw invalid(`a message_type of ${MESSAGE_TYPES.join(', ')}`)
   }
   if (typeof timestamp !== 'string' || Number.isNaN(isoTime(timestamp)))
-    throw invalid('a timestamp in ISO 8601')
-  if (!isPlainObject(metadata)) throw invalid('an object as metadata')
+    throw invalid('an ISO 8601 timestamp')
+  if (!isPlainObject(metadata)) throw invalid('a metadata object')
   return message
 }
 
 type Body = Record<string, unknown> & { content_type: string; content: unknown }
 
-function readBody({ type, text, ...body }: Record<string, unknown>): Body {
-  if (type === 'text' && typeof text === 'string')
-    return { content_type: 'text/plain', content: text }
+function readBody({ type, ...body }: Record<string, unknown>): Body {
+  if (type === 'text' && typeof body.text === 'string')
+    return { content_type: 'text/plain', content: body.text }
   if (type !== undefined) return { content_type: 'data', content: toDataBlock({ type, ...body }) }
-  const { content, content_type = guessType(content), ...rest } = body
-  const unknown = text === undefined ? rest : { ...rest, text }
+  const { content, content_type = guessType(content), ...unknown } = body
   if (content === undefined) throw invalid('content or a type (text, data, input, state)')
   const isData = content_type === 'data'
   return {
