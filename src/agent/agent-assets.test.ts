@@ -470,32 +470,35 @@ describe('createAgent, with assets', () => {
     expect(Buffer.from((await after.agent.assets.get(refs[0] ?? '')).bytes)).toEqual(PNG)
   })
 
-  it('shows the model the field that it fetched, without parts of a picture', async () => {
+  it('shows the model the field that it fetched, and a part of a picture as numbers', async () => {
     const assets = createAssets()
-    const content = { image: new Uint8Array(PNG) }
-    const { ref } = await assets.saveAsset({ content_type: 'data', content })
+    const image = Uint8Array.from([...PNG, ...Array(300).fill(0)])
+    const { ref } = await assets.saveAsset({ content_type: 'data', content: { image } })
     const fetch = (range: object): ScriptedTurn => ({
       calls: [{ name: 'fetch_asset', arguments: { ref: `${ref}/content/image`, ...range } }],
     })
-    const turns = [fetch({}), fetch({ start: 0, end: 4 }), 'Done.']
+    const turns = [fetch({}), fetch({ start: 0, end: 4 }), fetch({ start: 1 }), 'Done.']
     const model = { ...scriptedModel(turns), provider: 'openai.responses' }
     const agent = createAgent({ model, tools: ['fetch_asset'], assets })
     const run = agent.run({ messages: say('go') })
     await run.result
     const results = run.messages.filter(({ metadata }) => metadata.tool_result)
+    const fetched = { assetRef: `${ref}/content/image`, mimeType: 'image/png', fetched: true }
+    const note = `These are the first 256 of ${image.length - 1} bytes: ask for fewer.`
     expect(results.map((result) => result.content)).toEqual([
-      { assetRef: `${ref}/content/image`, mimeType: 'image/png', fetched: true },
-      { assetRef: `${ref}/content/image`, mimeType: 'image/png', fetched: true, start: 0, end: 4 },
+      fetched,
+      { ...fetched, start: 0, end: 4, hex: '89 50 4e 47' },
+      { ...fetched, start: 1, hex: expect.stringMatching(/^50 4e( ..){254}$/), note },
     ])
     const parts = model.requests.map(({ prompt }) =>
       prompt.flatMap((message) =>
         message.role === 'user' ? message.content.filter((part) => part.type === 'file') : [],
       ),
     )
-    expect(parts.map((files) => files.length)).toEqual([0, 1, 0])
+    expect(parts.map((files) => files.length)).toEqual([0, 1, 0, 0])
     expect(parts[1]?.[0]).toMatchObject({
       mediaType: 'image/png',
-      data: { data: Buffer.from(PNG).toString('base64') },
+      data: { data: Buffer.from(image).toString('base64') },
     })
     expect(prompts(model)[1]).toContain(`ref=\\"${ref}/content/image\\"`)
   })

@@ -110,14 +110,25 @@ export function resolveTools(
   return { tools: [...resolved, ...[...first, ...later].map((id) => NATIVE[id])], later }
 }
 
+/** Bytes of a part of a file that a model reads, as hexadecimal numbers. */
+const PART_BYTES = 256
+
 /**
  * Returns a result for the log. The bytes that `fetch_asset` has read are replaced by their reference, because only the
- * next prompt contains them.
+ * next prompt contains them. Of a part of a file, the first bytes stay: it is not a file that a model can see.
  */
 export function fetchedByReference(value: unknown): unknown {
   if (!isPlainObject(value) || typeof value.assetRef !== 'string') return value
   if (typeof value.dataUrl !== 'string' && typeof value.base64 !== 'string') return value
   const { dataUrl, base64, mime, ...rest } = value
   const mimeType = typeof mime === 'string' ? mime : /^data:([^;,]*)/.exec(String(dataUrl))?.[1]
-  return { ...rest, mimeType, fetched: true }
+  const fetched = { ...rest, mimeType, fetched: true }
+  if (rest.start === undefined && rest.end === undefined) return fetched
+  const bytes = Buffer.from(String(base64 ?? dataUrl).replace(/^data:.*,/, ''), 'base64')
+  const hex = bytes
+    .subarray(0, PART_BYTES)
+    .toString('hex')
+    .replace(/..(?=.)/g, '$& ')
+  const note = `These are the first ${PART_BYTES} of ${bytes.length} bytes: ask for fewer.`
+  return { ...fetched, hex, ...(bytes.length > PART_BYTES ? { note } : {}) }
 }
