@@ -47,8 +47,10 @@ describe('acceptMessages', () => {
     [{ contnet: 'x' }, 'Did you mean "content"?'],
     [{ role: 'user', parts: [] }, 'Did you mean "content"?'],
     [{ type: 'text', text: 'x', messageType: 'log' }, 'Did you mean "message_type"?'],
+    [{ role: 'ai', content: 'x' }, 'write "assistant" instead'],
+    [{ sender: { role: 'developer' }, content: 'x' }, 'write "system" instead'],
     [3, 'it must have content'],
-  ])('rejects %j, because the model would not see all of it', async (message, reason) => {
+  ])('rejects %j, because the model would misread it', async (message, reason) => {
     await expect(accept(message as never)).rejects.toMatchObject({
       code: 'invalid_message',
       message: expect.stringContaining(reason),
