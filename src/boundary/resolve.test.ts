@@ -245,6 +245,7 @@ describe('marks in text', () => {
       message: expect.stringContaining('Write <|†state.n|> for its value, or \\†state.n for'),
     })
     await expect(given('see †result#1')).rejects.toThrow('<|†result#1|>')
+    await expect(given('†state.list[-1]')).rejects.toThrow('[-1] is no index of †state.list: write')
     expect(await given('see †result#9 and †nobody')).toBe('see †result#9 and †nobody')
   })
 

@@ -176,7 +176,8 @@ function marksIn(
 ): TextMark[] {
   return findTextMarks(text).filter((mark) => {
     if (mark.type === 'asset') return takesAssets
-    if (mark.type === 'bare' && values?.knows(mark.ref)) throw bareVariable(mark.text)
+    if (mark.type === 'bare' && values?.knows(mark.ref))
+      throw bareVariable(mark.text, text.slice(mark.end))
     return values !== null && mark.type !== 'bare'
   })
 }
@@ -276,9 +277,12 @@ function tooLong(name: string, size: string): ByrefError {
   )
 }
 
-function bareVariable(name: string): ByrefError {
+function bareVariable(name: string, after: string): ByrefError {
+  const index = /^\[[^\]]*\]/.exec(after)?.[0]
   return new ByrefError(
     'invalid_arguments',
-    `${name} is part of a longer text. Write <|${name}|> for its value, or \\${name} for the text itself`,
+    index
+      ? `${index} is no index of ${name}: write a whole number from 0, such as ${name}[0]`
+      : `${name} is part of a longer text. Write <|${name}|> for its value, or \\${name} for the text itself`,
   )
 }
