@@ -1,12 +1,17 @@
 import type { JSONParser } from '@streamparser/json'
 import type { ConversationEvent } from '../core/events/events.ts'
+import { isPlainObject, type JsonObject, type JsonValue } from '../core/json/json.ts'
+import { answerValue } from '../models/json-answer.ts'
 
 /**
  * Yields the JSON of the model's answer while it streams: the value so far, after each piece of text that changed it.
  * If the beginning was missed, or another process runs the answer, it yields the value once.
+ *
+ * @param schema Returns the schema of the output.
  */
 export async function* partialOutput(
   events: AsyncIterable<ConversationEvent>,
+  schema: () => JsonObject | undefined,
 ): AsyncGenerator<unknown, void> {
   // Subscribed before the import, so that nothing is missed.
   const reader = events[Symbol.asyncIterator]()
@@ -18,9 +23,16 @@ export async function* partialOutput(
       json = new PartialJson(new JSONParser({ emitPartialTokens: true, emitPartialValues: true }))
       messageId = id
     }
-    const value = json.write(text)
-    if (value !== undefined) yield value
+    const answer = json.write(text)
+    const wanted = schema() ?? { type: 'object' }
+    // An object without keys may be the beginning of `{ answer: value }`.
+    if (answer === undefined || (wanted.type !== 'object' && isEmptyObject(answer))) continue
+    yield answerValue(answer, wanted)
   }
+}
+
+function isEmptyObject(value: JsonValue): boolean {
+  return isPlainObject(value) && Object.keys(value).length === 0
 }
 
 /**
@@ -84,7 +96,7 @@ class PartialJson {
   }
 
   /** Returns a copy of the value so far; undefined if the text added nothing. */
-  write(text: string): unknown {
+  write(text: string): JsonValue | undefined {
     // A model may write a code fence, or some words, before the JSON.
     const start = this.#hasBegun ? 0 : text.search(/[{[]/)
     if (start === -1 || this.#isOver || this.#isBroken) return undefined
@@ -93,7 +105,7 @@ class PartialJson {
     if (this.#isBroken && !this.#isOver) return undefined
     const { list, value } = this.#item ?? {}
     list?.push(value)
-    const copy = structuredClone(this.#value)
+    const copy = structuredClone(this.#value) as JsonValue
     list?.pop()
     return copy
   }

@@ -65,23 +65,14 @@ export function askAboutTool(options: AskAboutOptions): Tool {
           assets: context.assets,
           signal: context.signal,
         },
-        answerSchema(schema),
+        schema,
         [{ role: 'user', content: question }, ...values.map(messageOf)],
       )
-      return (output as { answer: unknown }).answer
+      return output
     },
   })
   markAskAbout(tool as Tool)
   return tool as Tool
-}
-
-function answerSchema(schema: JsonObject): JsonObject {
-  return {
-    type: 'object',
-    properties: { answer: schema },
-    required: ['answer'],
-    additionalProperties: false,
-  }
 }
 
 type Asked = { type: 'value'; value: unknown } | { type: 'file'; ref: string }

@@ -46,6 +46,18 @@ describe('run.partialOutputStream', () => {
     }
   })
 
+  it('yields the value in an answer that wraps it', async () => {
+    for (const text of ['{"answer":["a text that is long","b"]}', '["a text that is long","b"]']) {
+      const agent = createAgent({ model: scriptedModel([text]) })
+      const run = agent.run({ messages: 'Go', output: z.array(z.string()) })
+      const parts: unknown[] = []
+      for await (const part of run.partialOutputStream) parts.push(part)
+      expect(parts.every(Array.isArray)).toBe(true)
+      expect(parts.at(-1)).toEqual(['a text that is long', 'b'])
+      expect((await run.result).output).toEqual(['a text that is long', 'b'])
+    }
+  })
+
   it('finds JSON in a code fence, and ignores what follows', async () => {
     const { parts } = await partsOf(`Here:\n\`\`\`json\n${JSON.stringify(value)}\n\`\`\`\nDone.`)
     expect(parts.at(-1)).toEqual(value)

@@ -214,7 +214,9 @@ export function asRun<Output>(
       return textStream(events)
     },
     get partialOutputStream() {
-      return partialOutput(events) as Run<Output>['partialOutputStream']
+      const own = () => session()?.state.runs.findLast(({ runId }) => runId === id())
+      const partial = partialOutput(events, () => own()?.overrides?.output)
+      return partial as Run<Output>['partialOutputStream']
     },
     get messages() {
       return session()?.state.messages ?? []

@@ -16,13 +16,17 @@ const chunk = (delta: object, finish_reason: string | null = null): object => ({
 })
 
 /** The request of OpenAI's package for an answer by this schema. */
-async function sent(schema: z.ZodType): Promise<Record<string, unknown>> {
-  const events = [chunk({ content: '{"n":1}' }), chunk({}, 'stop'), '[DONE]']
+async function sent(
+  schema: z.ZodType,
+  answer: unknown = { n: 1 },
+  expected = answer,
+): Promise<Record<string, unknown>> {
+  const events = [chunk({ content: JSON.stringify(answer) }), chunk({}, 'stop'), '[DONE]']
   const server = await providerServer([{ events }])
   open.push(server)
   const model = createOpenAI({ baseURL: `${server.url}/v1`, apiKey: 'k' }).chat('gpt-5-mini')
   const { output } = await request({ model }, schema, [{ type: 'text', text: 'x' }])
-  expect(output).toEqual({ n: 1 })
+  expect(output).toEqual(expected)
   const format = Object(server.requests[0]?.body.response_format)
   expect(format.type).toBe('json_schema')
   return format.json_schema
@@ -40,6 +44,23 @@ describe('jsonAnswer', () => {
     expect(await sent(z.object({ n: z.number(), m: z.number().optional() }))).toMatchObject({
       strict: false,
       schema: { required: ['n'] },
+    })
+  })
+
+  it('asks OpenAI for an object if the output is none, and returns the value in it', async () => {
+    const list = z.array(z.number())
+    expect(await sent(list, { answer: [1, 2] }, [1, 2])).toMatchObject({
+      strict: true,
+      schema: { type: 'object', properties: { answer: { type: 'array' } }, required: ['answer'] },
+    })
+    await sent(list, [1, 2])
+    await sent(z.union([z.object({ a: z.number() }), z.null()]), { answer: null }, null)
+    const tree: z.ZodType = z.array(z.lazy(() => tree))
+    expect(await sent(tree, { answer: [[], [[]]] }, [[], [[]]])).toMatchObject({
+      schema: {
+        properties: { answer: { $ref: '#/$defs/output' } },
+        $defs: { output: { type: 'array', items: { $ref: '#/$defs/output' } } },
+      },
     })
   })
 

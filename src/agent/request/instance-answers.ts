@@ -1,6 +1,7 @@
 import { ByrefError } from '../../core/errors.ts'
-import { isPlainObject, type JsonObject, type JsonValue, putKey } from '../../core/json/json.ts'
+import { type JsonObject, type JsonValue, putKey } from '../../core/json/json.ts'
 import { type ReadOutput, readOutput } from '../../engine/output/output-schema.ts'
+import { nestedSchema } from '../../models/json-answer.ts'
 
 /** How one answer for many instances is requested and read. */
 export interface InstanceAnswers {
@@ -80,13 +81,12 @@ function inOrder(
   return outputs
 }
 
-/** Returns the schema of the list. Adjusts `$ref`s, because they are relative to the root of the schema. */
+/** Returns the schema of the list. */
 function listOf(one: JsonObject): JsonObject {
-  const isSelfContained = !JSON.stringify(one).includes('"$ref"')
-  const output = isSelfContained ? one : { $ref: '#/$defs/output' }
+  const { nested, definitions } = nestedSchema(one)
   const item = {
     type: 'object',
-    properties: { _instance: { type: 'string' }, output },
+    properties: { _instance: { type: 'string' }, output: nested },
     required: ['_instance', 'output'],
     additionalProperties: false,
   }
@@ -95,17 +95,6 @@ function listOf(one: JsonObject): JsonObject {
     properties: { results: { type: 'array', items: item } },
     required: ['results'],
     additionalProperties: false,
-    ...(isSelfContained ? {} : { $defs: { output: rebased(one) as JsonValue } }),
+    ...definitions,
   }
-}
-
-function rebased(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(rebased)
-  if (!isPlainObject(value)) return value
-  return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => {
-      const isPointer = key === '$ref' && typeof item === 'string' && /^#(?:\/|$)/.test(item)
-      return [key, isPointer ? `#/$defs/output${item.slice(1)}` : rebased(item)]
-    }),
-  )
 }

@@ -5,6 +5,7 @@ import { ByrefError } from '../../core/errors.ts'
 import { copyJson } from '../../core/json/copy-json.ts'
 import { isPlainObject, type JsonObject, type JsonValue } from '../../core/json/json.ts'
 import type { DataBlock, Message } from '../../core/messages/message.ts'
+import { answerValue } from '../../models/json-answer.ts'
 
 /** The schema of an answer: a schema of a library such as zod 4, or JSON Schema. */
 export type OutputSchema<Output = unknown> = ToolSchema<Output> | JsonSchema
@@ -50,7 +51,8 @@ export function readOutput(text: string, schema: JsonObject): ReadOutput {
   const misfits: { value: JsonValue; problem: string }[] = []
   for (const values of jsonIn(text)) {
     const fits = new Map<string, JsonValue>()
-    for (const value of values) {
+    for (const answer of values) {
+      const value = answerValue(answer, schema)
       const problems = schemaProblems(schema, value)
       if (problems.length === 0) fits.set(JSON.stringify(value), value)
       else misfits.push({ value, problem: problems.slice(0, 20).join('; ') })

@@ -3,6 +3,7 @@ import type { ConversationState, RunState } from '../../core/events/conversation
 import type { JsonObject, JsonValue } from '../../core/json/json.ts'
 import type { Message } from '../../core/messages/message.ts'
 import { newId } from '../../core/new-id.ts'
+import { answerSchema } from '../../models/json-answer.ts'
 import { type OutputSchema, readOutput, refineOutput } from './output-schema.ts'
 
 /** Returns why a run's last answer does not fit the requested schema; null if it fits, or none was requested. */
@@ -54,7 +55,7 @@ function invalid(why: string): ByrefError {
 
 /** Tells the model which schema its answer must fit. Not all providers enforce a schema. */
 export function outputRequest(schema: JsonObject): string {
-  return `Your final answer must be only JSON that fits this JSON Schema:\n${JSON.stringify(schema)}`
+  return `Your final answer must be only JSON that fits this JSON Schema:\n${JSON.stringify(answerSchema(schema))}`
 }
 
 /** Tells the model why its answer does not fit the schema. */
