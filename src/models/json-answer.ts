@@ -48,6 +48,14 @@ function rebased(value: JsonValue): JsonValue {
 }
 
 /**
+ * Whether a model rejects requests that have both tools and a schema of the answer, as Gemini did before version 3:
+ * https://github.com/googleapis/python-genai/issues/867
+ */
+export function rejectsToolsWithSchema(modelId: string): boolean {
+  return /gemini-[12]\b/.test(modelId)
+}
+
+/**
  * Returns the call options that request JSON that fits {@link answerSchema}. Objects without `additionalProperties` are
  * closed, because most providers require that. If a property is optional, OpenAI's strict mode is turned off,
  * because it does not support optional properties.

@@ -8,6 +8,7 @@ import { createMemoryLog } from '../../log/memory-log.ts'
 import { scriptedModel } from '../../testing/scripted-model.ts'
 
 const Verdict = z.object({ spam: z.boolean(), why: z.string().default('no reason') })
+const NOTHING = { type: 'object', properties: {} }
 const JSON_SCHEMA = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] }
 
 describe('run({ output })', () => {
@@ -23,6 +24,25 @@ describe('run({ output })', () => {
       schema: { type: 'object', properties: { spam: { type: 'boolean' } }, required: ['spam'] },
     })
     expect(prompts(model)[0]).toContain('fits this JSON Schema')
+  })
+
+  it('does not send a schema beside tools to models that reject both', async () => {
+    const look = defineTool({
+      id: 'look',
+      description: 'Looks',
+      inputSchema: NOTHING,
+      execute: () => 1,
+    })
+    const formats = async (modelId: string, tools: (typeof look)[]) => {
+      const model = { ...scriptedModel(['{"spam":true}']), modelId }
+      const run = createAgent({ model, tools }).run({ messages: say('judge'), output: Verdict })
+      expect((await run.result).output).toMatchObject({ spam: true })
+      expect(prompts(model)[0]).toContain('fits this JSON Schema')
+      return model.requests.map(({ responseFormat }) => responseFormat?.type)
+    }
+    expect(await formats('gemini-2.5-flash', [look])).toEqual([undefined])
+    expect(await formats('gemini-2.5-flash', [])).toEqual(['json'])
+    expect(await formats('gemini-3-pro-preview', [look])).toEqual(['json'])
   })
 
   it('is null if no output was requested', async () => {

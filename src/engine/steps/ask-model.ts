@@ -12,7 +12,7 @@ import { inBackground } from '../../core/in-background.ts'
 import type { KeptReasoning } from '../../core/messages/message.ts'
 import { newId } from '../../core/new-id.ts'
 import { callModel, isPromptTooLong } from '../../models/call-model.ts'
-import { jsonAnswer } from '../../models/json-answer.ts'
+import { jsonAnswer, rejectsToolsWithSchema } from '../../models/json-answer.ts'
 import type { ModelCallOptions } from '../../models/language-model.ts'
 import { type ModelCapabilities, withCost } from '../../models/model-capabilities.ts'
 import { callSettings, type ModelSettings } from '../../models/model-settings.ts'
@@ -165,8 +165,11 @@ function optionsOf({
   const { session, settings } = scope
   const { settings: runSettings, output } = openRun(session.state)?.overrides ?? {}
   const merged = { ...settings.modelSettings, ...(runSettings as ModelSettings), ...stepSettings }
-  const options = callSettings(merged, { hasTools: tools.length > 0 })
-  return output ? { ...options, ...jsonAnswer(output, options) } : options
+  const hasTools = tools.length > 0
+  const options = callSettings(merged, { hasTools })
+  // The conversation has a notice with the schema, and the answer is checked in any case.
+  const isEnforced = !hasTools || !rejectsToolsWithSchema(settings.model.modelId)
+  return output && isEnforced ? { ...options, ...jsonAnswer(output, options) } : options
 }
 
 /** Streams the events of one answer as its parts arrive, and runs its calls. */
