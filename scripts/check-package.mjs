@@ -59,9 +59,9 @@ try {
   )
   run(node, [join(root, 'node_modules/typescript/bin/tsc'), '-p', project])
 
-  say('── the code of the documentation')
+  say('── the code of the documentation, in the oldest Node that the package supports')
   run(
-    node,
+    oldestNode(),
     ['node_modules/vitest/vitest.mjs', 'run', '--project', 'unit', 'test/rules/readme.test.ts'],
     {
       env: { ...environment(), BYREF_PACKAGE: join(project, 'node_modules/byref') },
@@ -123,6 +123,19 @@ try {
   await checkContainer({ tarball, folder })
 } finally {
   rmSync(folder, { recursive: true, force: true })
+}
+
+/** Installs the oldest Node that package.json allows, and returns its path. */
+function oldestNode() {
+  const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  const version = `${/\d+\.\d+/.exec(engines.node)[0]}.0`
+  const cwd = join(folder, 'oldest-node')
+  mkdirSync(cwd)
+  writeFileSync(join(cwd, 'package.json'), '{ "private": true, "allowScripts": { "node": true } }')
+  run('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error', `node@${version}`], { cwd })
+  const oldest = join(cwd, 'node_modules/node/bin/node')
+  say(read(oldest, ['--version'], cwd).trim())
+  return oldest
 }
 
 /** Returns the first TypeScript block of the README. */

@@ -81,7 +81,9 @@ async function databases() {
   try {
     const log = createSqliteLog(':memory:')
     const agent = createAgent({ model: scriptedModel(['Kept.']), log })
-    return (await agent.run({ messages: 'Go' }).result).text
+    const { text } = await agent.run({ messages: 'Go' }).result
+    const { conversations } = await log.list({ search: 'kept' })
+    return conversations.length === 1 ? text : 'The search found nothing'
   } catch (error) {
     return `${error.code}: ${error.message}`
   }

@@ -113,11 +113,16 @@ export const LOG_FILE: FileKind<Statements> = {
 /** Reads the rows of statements that are composed at run time. */
 export function rowReader({ read }: LogConnection): ReadRows {
   return (sqlOf) => {
-    const values: (string | number)[] = []
-    const value = (given: string | number): string => `?${values.push(given)}`
+    // Named, because Node 22 does not bind numbered parameters such as `?1`.
+    const values: Record<string, string | number> = {}
+    const value = (given: string | number): string => {
+      const name = `p${Object.keys(values).length}`
+      values[name] = given
+      return `:${name}`
+    }
     const now = () => value(Date.now())
     const useDueIndex = 'INDEXED BY conversations_due'
     const sql = sqlOf({ value, find: 'instr', schema: '', now, useDueIndex })
-    return read(({ other }) => rowsOf(other(sql).all(...values)))
+    return read(({ other }) => rowsOf(other(sql).all(values)))
   }
 }
