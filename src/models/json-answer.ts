@@ -1,6 +1,6 @@
 import type { JSONSchema7 } from '@ai-sdk/provider'
 import { isPlainObject, type JsonObject, type JsonValue } from '../core/json/json.ts'
-import type { ModelCallOptions } from './language-model.ts'
+import type { LanguageModel, ModelCallOptions } from './language-model.ts'
 import type { ModelSettings } from './model-settings.ts'
 
 /** The key of an answer whose schema is not that of an object. */
@@ -48,11 +48,11 @@ function rebased(value: JsonValue): JsonValue {
 }
 
 /**
- * Whether a model rejects requests that have both tools and a schema of the answer, as Gemini did before version 3:
- * https://github.com/googleapis/python-genai/issues/867
+ * Whether a model rejects requests that have both tools and a schema of the answer, as Groq and Cohere do, and Gemini
+ * did before version 3: https://github.com/vercel/ai/issues/10023
  */
-export function rejectsToolsWithSchema(modelId: string): boolean {
-  return /gemini-[12]\b/.test(modelId)
+export function rejectsToolsWithSchema({ provider, modelId }: LanguageModel): boolean {
+  return /^(groq|cohere)\b/.test(provider) || /gemini-[12]\b/.test(modelId)
 }
 
 /**

@@ -33,16 +33,18 @@ describe('run({ output })', () => {
       inputSchema: NOTHING,
       execute: () => 1,
     })
-    const formats = async (modelId: string, tools: (typeof look)[]) => {
-      const model = { ...scriptedModel(['{"spam":true}']), modelId }
+    const formats = async (name: string, tools: (typeof look)[]) => {
+      const [provider = '', modelId = ''] = name.split('/')
+      const model = { ...scriptedModel(['{"spam":true}']), provider, modelId }
       const run = createAgent({ model, tools }).run({ messages: say('judge'), output: Verdict })
       expect((await run.result).output).toMatchObject({ spam: true })
       expect(prompts(model)[0]).toContain('fits this JSON Schema')
       return model.requests.map(({ responseFormat }) => responseFormat?.type)
     }
-    expect(await formats('gemini-2.5-flash', [look])).toEqual([undefined])
-    expect(await formats('gemini-2.5-flash', [])).toEqual(['json'])
-    expect(await formats('gemini-3-pro-preview', [look])).toEqual(['json'])
+    expect(await formats('google.generative-ai/gemini-2.5-flash', [look])).toEqual([undefined])
+    expect(await formats('groq.chat/llama-3.3-70b-versatile', [look])).toEqual([undefined])
+    expect(await formats('groq.chat/llama-3.3-70b-versatile', [])).toEqual(['json'])
+    expect(await formats('google.generative-ai/gemini-3-pro-preview', [look])).toEqual(['json'])
   })
 
   it('is null if no output was requested', async () => {

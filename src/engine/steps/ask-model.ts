@@ -168,7 +168,7 @@ function optionsOf({
   const hasTools = tools.length > 0
   const options = callSettings(merged, { hasTools })
   // The conversation has a notice with the schema, and the answer is checked in any case.
-  const isEnforced = !hasTools || !rejectsToolsWithSchema(settings.model.modelId)
+  const isEnforced = !hasTools || !rejectsToolsWithSchema(settings.model)
   return output && isEnforced ? { ...options, ...jsonAnswer(output, options) } : options
 }
 
