@@ -2,6 +2,7 @@ import { createOpenAI } from '@ai-sdk/openai'
 import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { request } from '../agent/request/request.ts'
+import { outputJsonSchema } from '../engine/output/output-schema.ts'
 import { type ProviderServer, providerServer } from './fixtures/provider-server.ts'
 import { jsonAnswer } from './json-answer.ts'
 
@@ -45,6 +46,40 @@ describe('jsonAnswer', () => {
       strict: false,
       schema: { required: ['n'] },
     })
+  })
+
+  const text = z.string()
+  const pair = z.discriminatedUnion('k', [
+    z.object({ k: z.literal('a'), x: text }),
+    z.object({ k: z.literal('b'), y: text }),
+  ])
+  it.each<[string, boolean, z.ZodType]>([
+    ['a list of closed objects', true, z.array(z.object({ id: z.uuid(), n: z.int().min(1) }))],
+    ['a union', true, z.union([z.object({ a: text }), z.null()])],
+    ['a property with the name of a keyword', true, z.object({ not: text, default: text })],
+    ['a discriminated union', false, pair],
+    ['a URL', false, z.url()],
+    ['a pattern that looks around', false, text.regex(/^(?!x)/)],
+    ['a tuple', false, z.tuple([text, text])],
+    ['a record', false, z.record(text, text)],
+    ['a default', false, z.object({ a: text.default('x') }).required()],
+  ])('knows whether the strict mode accepts %s', (_, isStrict, value) => {
+    const { providerOptions } = jsonAnswer(outputJsonSchema(z.object({ value })), {})
+    expect(providerOptions?.openai).toEqual(isStrict ? undefined : { strictJsonSchema: false })
+  })
+
+  it('closes no object that must fit several schemas', () => {
+    const part = (name: string) => ({ type: 'object', properties: { [name]: {} } })
+    const schema = { type: 'object', properties: { v: { allOf: [part('a'), part('b')] } } }
+    expect(jsonAnswer(schema, {}).responseFormat).toEqual({
+      type: 'json',
+      schema: { additionalProperties: false, ...schema },
+    })
+    const both = { ...part('a'), anyOf: [part('b'), {}] }
+    expect(jsonAnswer(both, {}).responseFormat).toMatchObject({
+      schema: { properties: { a: {} }, anyOf: [{ properties: { b: {} } }, {}] },
+    })
+    expect(JSON.stringify(jsonAnswer({ ...part('a'), oneOf: [] }, {}))).not.toContain('additional')
   })
 
   it('asks OpenAI for an object if the output is none, and returns the value in it', async () => {

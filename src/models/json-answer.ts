@@ -1,4 +1,5 @@
 import type { JSONSchema7 } from '@ai-sdk/provider'
+import { mapSubschemas, type Schema } from '../core/board/schema-keywords.ts'
 import { isPlainObject, type JsonObject, type JsonValue } from '../core/json/json.ts'
 import type { LanguageModel, ModelCallOptions } from './language-model.ts'
 import type { ModelSettings } from './model-settings.ts'
@@ -57,8 +58,8 @@ export function rejectsToolsWithSchema({ provider, modelId }: LanguageModel): bo
 
 /**
  * Returns the call options that request JSON that fits {@link answerSchema}. Objects without `additionalProperties` are
- * closed, because most providers require that. If a property is optional, OpenAI's strict mode is turned off,
- * because it does not support optional properties.
+ * closed, because most providers require that. OpenAI's strict mode is turned off for schemas that it does not accept,
+ * such as those with optional properties.
  */
 export function jsonAnswer(
   schema: JsonObject,
@@ -77,31 +78,41 @@ export function jsonAnswer(
   return { responseFormat, providerOptions: { ...providerOptions, ...loose } }
 }
 
-function closeObjects(value: JsonValue): JsonValue {
-  if (Array.isArray(value)) return value.map(closeObjects)
-  if (!isPlainObject(value)) return value
-  const entries = Object.entries(value as JsonObject).map(([key, item]) => [
-    key,
-    closeObjects(item),
-  ])
-  const copy = Object.fromEntries(entries) as Record<string, JsonValue>
-  const isOpen = isObject(copy.type) && isPlainObject(copy.properties)
+/** Closes objects, except those that must fit several schemas: closed, these would exclude each other. */
+function closeObjects(schema: Schema): Schema {
+  const { allOf } = schema
+  const closed = mapSubschemas(schema, closeObjects)
+  const copy: Schema = allOf === undefined ? closed : { ...closed, allOf }
+  const isAlone = ['allOf', 'anyOf', 'oneOf', '$ref', 'then', 'else'].every((key) => !(key in copy))
+  const isOpen = isAlone && isObject(copy.type) && isPlainObject(copy.properties)
   return isOpen ? { additionalProperties: false, ...copy } : copy
 }
 
-/** Whether every object is closed and all its properties are required. */
-function isStrict(value: JsonValue): boolean {
-  if (typeof value !== 'object' || value === null) return true
-  const { type, properties, required, additionalProperties } = value as JsonObject
-  if (isObject(type)) {
-    const names = Object.keys(Object(properties))
-    const isWhole = Array.isArray(required) && names.every((name) => required.includes(name))
-    if (additionalProperties !== false || !isWhole) return false
-  }
-  return Object.values(value).every(isStrict)
+/** The keywords and formats of https://developers.openai.com/api/docs/guides/structured-outputs#supported-schemas */
+const STRICT_KEYWORDS = new Set(
+  `type properties required additionalProperties items enum const anyOf $ref $defs description title pattern format
+  multipleOf minimum maximum exclusiveMinimum exclusiveMaximum minItems maxItems`.split(/\s+/),
+)
+const STRICT_FORMATS = /^(date-time|time|date|duration|email|hostname|ipv4|ipv6|uuid)$/
+const LOOKAROUND = /\(\?<?[=!]/
+
+/** Whether OpenAI's strict mode accepts a schema. It requires that objects are closed, with all properties required. */
+function isStrict(schema: Schema): boolean {
+  const { type, properties, required, additionalProperties, format, pattern } = schema
+  const names = Object.keys(Object(properties))
+  const isWhole = Array.isArray(required) && names.every((name) => required.includes(name))
+  let isAccepted =
+    Object.keys(schema).every((key) => STRICT_KEYWORDS.has(key)) &&
+    (format === undefined || STRICT_FORMATS.test(String(format))) &&
+    !LOOKAROUND.test(String(pattern)) &&
+    (!isObject(type) || (additionalProperties === false && isWhole))
+  mapSubschemas(schema, (one) => {
+    isAccepted &&= isStrict(one)
+  })
+  return isAccepted
 }
 
 /** Whether the type of a schema allows objects: `object`, or a list such as `['object', 'null']`. */
-function isObject(type: JsonValue | undefined): boolean {
+function isObject(type: unknown): boolean {
   return [type].flat().includes('object')
 }
