@@ -8,6 +8,8 @@ import { checkContainer } from './check-container.mjs'
 import { checkRuntimes } from './check-runtimes.mjs'
 import { ensureInstalled, environment, node, root, run, say } from './setup.mjs'
 
+const NEWEST_NODE = '26'
+
 /** For CommonJS packages in a bundle of ES modules, which load Node's modules by `require`. */
 const REQUIRE =
   "import { createRequire as make } from 'node:module'; const require = make(import.meta.url)"
@@ -59,9 +61,17 @@ try {
   )
   run(node, [join(root, 'node_modules/typescript/bin/tsc'), '-p', project])
 
-  say('── the code of the documentation, in the oldest Node that the package supports')
+  say('── SQLite, in the oldest Node that the package supports and in the newest')
+  const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  const oldest = installNode(`${/\d+\.\d+/.exec(engines.node)[0]}.0`)
+  for (const one of [oldest, installNode(NEWEST_NODE)]) {
+    const tests = ['run', '--project', 'unit', 'src/log/sqlite-log.test.ts']
+    run(one, ['node_modules/vitest/vitest.mjs', ...tests])
+  }
+
+  say('── the code of the documentation, in the oldest Node')
   run(
-    oldestNode(),
+    oldest,
     ['node_modules/vitest/vitest.mjs', 'run', '--project', 'unit', 'test/rules/readme.test.ts'],
     {
       env: { ...environment(), BYREF_PACKAGE: join(project, 'node_modules/byref') },
@@ -125,17 +135,15 @@ try {
   rmSync(folder, { recursive: true, force: true })
 }
 
-/** Installs the oldest Node that package.json allows, and returns its path. */
-function oldestNode() {
-  const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-  const version = `${/\d+\.\d+/.exec(engines.node)[0]}.0`
-  const cwd = join(folder, 'oldest-node')
+/** Installs a version of Node, and returns its path. */
+function installNode(version) {
+  const cwd = join(folder, `node-${version}`)
   mkdirSync(cwd)
   writeFileSync(join(cwd, 'package.json'), '{ "private": true, "allowScripts": { "node": true } }')
   run('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error', `node@${version}`], { cwd })
-  const oldest = join(cwd, 'node_modules/node/bin/node')
-  say(read(oldest, ['--version'], cwd).trim())
-  return oldest
+  const installed = join(cwd, 'node_modules/node/bin/node')
+  say(read(installed, ['--version'], cwd).trim())
+  return installed
 }
 
 /** Returns the first TypeScript block of the README. */

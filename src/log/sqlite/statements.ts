@@ -78,7 +78,12 @@ export type Statements = Record<keyof typeof SQL, StatementSync> & {
 /** Prepares all statements. @throws What SQLite throws */
 export function prepareStatements(db: DatabaseSync): Statements {
   const others = new Map<string, StatementSync>()
-  const entries = Object.entries(SQL).map(([name, sql]) => [name, db.prepare(sql)])
+  const entries = Object.entries(SQL).map(([name, sql]) => {
+    const statement = db.prepare(sql)
+    // Returns the last rowid as a bigint. Those of the search index are too large for a number, and Node 26 throws.
+    if (!/^SELECT|RETURNING/.test(sql)) statement.setReadBigInts(true)
+    return [name, statement]
+  })
   return {
     ...(Object.fromEntries(entries) as Record<keyof typeof SQL, StatementSync>),
     other(sql) {
