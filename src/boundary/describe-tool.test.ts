@@ -188,6 +188,8 @@ describe('describeTools', () => {
       shown(defineTool({ ...given, outputSchema: customer, ...options } as Tool)).description
     expect(described({})).toBe('Finds a customer. Returns {"id":"string","phones":["string"]}')
     expect(described({ outputSchema: z.string() })).toBe('Finds a customer')
+    // OpenAI rejects descriptions of more than 1,024 characters.
+    expect(described({ description: 'x'.repeat(1_000) })).toBe('x'.repeat(1_000))
   })
 
   it('leaves out what the tool disables', () => {

@@ -76,12 +76,16 @@ function buildDescription(tool: Tool): LanguageModelV4FunctionTool {
   return { type: 'function', name: tool.id, description: descriptionOf(tool), inputSchema }
 }
 
+/** OpenAI rejects tools with longer descriptions. */
+const MAX_DESCRIPTION = 1024
+
 /** Adds the fields of the result to the description, so that other calls, also of the same answer, can name them. */
 function descriptionOf(tool: Tool): string {
   const shape = resultShape(tool)
   if (shape === null) return tool.description
   const sentence = tool.description.trimEnd()
-  return `${sentence}${/[.!?]$/.test(sentence) ? '' : '.'} Returns ${shape}`
+  const both = `${sentence}${/[.!?]$/.test(sentence) ? '' : '.'} Returns ${shape}`
+  return both.length > MAX_DESCRIPTION ? tool.description : both
 }
 
 /** Caches the schemas of `takingReferences` by the tool's own schema. */
