@@ -87,7 +87,8 @@ function wrapTool(
     parameters: shownSchema(plain) as typeof tool.parameters,
     async invoke(context, input, details) {
       const { signal, toolCall } = details ?? {}
-      const args = holdsReference(input) ? argumentsInText(input) : undefined
+      const parsed = argumentsInText(input)
+      const args = holdsReference(parsed) ? parsed : undefined
       const opened = isPlainObject(args)
         ? await resolveReferences(plain, args, { assets }).catch(errorText(signal))
         : input
