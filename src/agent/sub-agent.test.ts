@@ -254,6 +254,22 @@ describe('a sub-agent', () => {
     expect(run.messages.map(({ content }) => content)).toContain('Second.')
   })
 
+  it('runs again in a conversation that has the id of a deleted one', async () => {
+    const log = createMemoryLog()
+    const helper = createAgent({ model: scriptedModel(['first', 'second']), log })
+    const tool = helper.asTool({ id: 'helper', description: '' })
+    const call = { calls: [{ id: 'call_0', name: 'helper', arguments: { task: 'Go' } }] }
+    const agent = createAgent({ model: scriptedModel([call, '1', call, '2']), tools: [tool], log })
+    const ask = async () => {
+      await agent.run({ conversation: 'c', messages: say('Go') }).result
+      const { messages = [] } = (await agent.conversation('c')) ?? {}
+      return messages.find(({ metadata }) => metadata.tool_result)?.content
+    }
+    expect(await ask()).toBe('first')
+    await log.delete('c')
+    expect(await ask()).toBe('second')
+  })
+
   it('is not cancelled when the process of its caller stops, and continues with it', async () => {
     const log = createMemoryLog()
     const asked = Promise.withResolvers<void>()

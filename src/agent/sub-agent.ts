@@ -100,7 +100,12 @@ export function subAgentTool(parts: AgentParts, options: SubAgentOptions): Tool 
       const { namespace } = context
       const sessions = parts.sessions(namespace)
       const session = await sessions.get(conversation)
-      if (session.state.position > 0) {
+      const { position, runs } = session.state
+      const isOthers = runs.length > 0 && !runs.some((run) => run.parentRunId === context.runId)
+      if (isOthers) {
+        // It belonged to a deleted conversation with the same id.
+        await parts.log.scoped(namespace).delete(conversation)
+      } else if (position > 0) {
         const run = resumeRun(sessions, conversation, { here: true, output })
         return await outcome(run, { parts, context, attribution })
       }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { dataInText, jsonOrText } from './json-in-text.ts'
+import { argumentsInText, dataInText, jsonOrText } from './json-in-text.ts'
 
 describe('dataInText', () => {
   it('keeps all digits of whole numbers, as text where JavaScript would round them', () => {
@@ -25,5 +25,15 @@ describe('dataInText', () => {
       pi: Math.PI,
       id: '12345678901234567890',
     })
+  })
+})
+
+describe('argumentsInText', () => {
+  it('returns numbers as numbers, and no text', () => {
+    const text = '{"at":1732791572000000001,"ids":[1]}'
+    expect(argumentsInText(text)).toEqual(JSON.parse(text))
+    for (const other of ['', '7', 'null', '"text"', '{"cut']) {
+      expect(argumentsInText(other)).toBeUndefined()
+    }
   })
 })

@@ -24,3 +24,16 @@ export function dataInText(text: string): object | undefined {
   const found = /^\s*[[{]/.test(text) ? jsonOrText(text) : text
   return typeof found === 'string' ? undefined : (found as object)
 }
+
+/**
+ * Returns the arguments of a call. Undefined for text that is neither an object nor a list. Numbers are parsed as the
+ * framework of the tool parses them, because its schema checks them.
+ */
+export function argumentsInText(text: string): object | undefined {
+  try {
+    const found: unknown = JSON.parse(text)
+    return typeof found === 'object' && found !== null ? found : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -78,10 +78,9 @@ export async function openCall<T>(
   return boundary.withInput({ ...call, ...resolved }, use)
 }
 
-/** Whether a value, or JSON, may hold a reference to an asset, also with escaped letters. */
+/** Whether a value may hold a reference to an asset. */
 export function holdsReference(value: unknown): boolean {
-  const json = typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
-  return /asset:|"asset_id"|\\u/i.test(json)
+  return /asset:|"asset_id"/i.test(JSON.stringify(value) ?? '')
 }
 
 /**

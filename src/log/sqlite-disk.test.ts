@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -39,6 +39,28 @@ describe.skipIf(!disk)('createSqliteLog on a full disk', () => {
       if (/^(big|empty)/.test(name)) rmSync(join(disk?.path ?? '', name))
     }
     expect(await log.append('c', [big], { after: 1 })).toHaveLength(1)
+    await log.close()
+    const again = createSqliteLog(path)
+    expect(await again.read('c')).toHaveLength(2)
+    await again.close()
+  })
+})
+
+// Windows does not remove open files.
+describe.skipIf(process.platform === 'win32')('createSqliteLog on a file that is gone', () => {
+  const path = join(folder, 'gone.sqlite')
+  const aside = join(folder, 'aside.sqlite')
+  const lost = { code: 'log_failed', message: expect.stringMatching(/removed, moved or replaced/) }
+
+  it('stores nothing until the file is back', async () => {
+    const log = createSqliteLog(path)
+    await log.append('c', [started], { after: 0 })
+    renameSync(path, aside)
+    await expect(log.append('c', [started])).rejects.toMatchObject(lost)
+    copyFileSync(aside, path)
+    await expect(log.append('c', [started])).rejects.toMatchObject(lost)
+    renameSync(aside, path)
+    await log.append('c', [started], { after: 1 })
     await log.close()
     const again = createSqliteLog(path)
     expect(await again.read('c')).toHaveLength(2)

@@ -2,7 +2,14 @@ import { ByrefError, errorMessage } from '../core/errors.ts'
 import { RunningCalls } from '../core/running-calls.ts'
 import { nodeBuiltin } from '../node-builtin.ts'
 import { closeFile, type FileKind, type OpenFile, openFile } from './open-file.ts'
-import { busyError, type FileOwner, fileError, isBusy, isSqliteError } from './sqlite-errors.ts'
+import {
+  busyError,
+  type FileOwner,
+  fileError,
+  isBusy,
+  isSqliteError,
+  movedError,
+} from './sqlite-errors.ts'
 import {
   type TransactionHooks,
   type TransactionStatements,
@@ -60,6 +67,12 @@ export function connect<S extends TransactionStatements>(
     return file
   }
 
+  function openToWrite(): OpenFile<S> {
+    const opened = open()
+    if (opened.isMoved()) throw movedError(owner)
+    return opened
+  }
+
   /** Reads, and retries with pauses while the file is busy, up to the time limit. */
   async function read<T>(work: (sql: S) => T): Promise<T> {
     const since = performance.now()
@@ -91,7 +104,7 @@ export function connect<S extends TransactionStatements>(
   }
   return {
     read,
-    write: writeQueue({ open, owner, busyTimeoutMs, hooks, backOff }),
+    write: writeQueue({ open: openToWrite, owner, busyTimeoutMs, hooks, backOff }),
     tryRead,
     get closed() {
       return calls.closed

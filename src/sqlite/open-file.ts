@@ -15,6 +15,8 @@ export interface OpenFile<S> {
   sql: S
   /** Whether it is read-only, and must be opened again for the next use. */
   isTemporary: boolean
+  /** Whether its path now names another file or none, so that nobody would find what is written. */
+  isMoved(): boolean
 }
 
 /** How a file is migrated and prepared. */
@@ -40,14 +42,26 @@ export function openFile<S>(path: string, kind: FileKind<S>): OpenFile<S> {
   // Loaded here, because most programs open no database.
   const { DatabaseSync: Database } = nodeBuiltin('node:sqlite')
   try {
-    return prepare(new Database(path, { timeout: 0 }), kind)
+    return { ...prepare(new Database(path, { timeout: 0 }), kind), isMoved: moveCheck(path) }
   } catch (error) {
     if (error instanceof TypeError && !('code' in error)) throw notThere(error)
     if (!isSqliteError(error) || !NO_FILES_BESIDE.has(error.errcode) || !isClosed(path)) throw error
   }
   const url = pathToFileURL(path)
   url.search = 'mode=ro&immutable=1'
-  return { ...prepare(new Database(url), kind), isTemporary: true }
+  return { ...prepare(new Database(url), kind), isTemporary: true, isMoved: () => false }
+}
+
+function moveCheck(path: string): () => boolean {
+  const find = () => statSync(path, { throwIfNoEntry: false })
+  const opened = find()
+  // For example `:memory:`.
+  if (!opened) return () => false
+  return () => {
+    const now = find()
+    // Some network disks change the number of a file that stays the same.
+    return !now || (now.ino !== opened.ino && now.birthtimeMs !== opened.birthtimeMs)
+  }
 }
 
 /** Returns the error for Cloudflare's workerd, which has the module, but cannot open a database. */
@@ -57,7 +71,7 @@ function notThere(cause: TypeError): ByrefError {
   return new ByrefError('dependency_missing', message, { cause })
 }
 
-function prepare<S>(db: DatabaseSync, kind: FileKind<S>): OpenFile<S> {
+function prepare<S>(db: DatabaseSync, kind: FileKind<S>): Omit<OpenFile<S>, 'isMoved'> {
   try {
     db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
     migrate(db, kind)

@@ -68,6 +68,14 @@ export function busyError(cause: unknown, { path, what, failed }: FileOwner): By
   )
 }
 
+/** Returns the error for a file that was removed, moved or replaced while it was open. */
+export function movedError({ path, what, failed }: FileOwner): ByrefError {
+  return new ByrefError(
+    failed,
+    `The ${what} "${path}" was removed, moved or replaced while it was open, and nothing was stored: put the file back, or restart this process to use the file that is there now`,
+  )
+}
+
 /** Returns whether SQLite threw it. */
 export function isSqliteError(error: unknown): error is SqliteError {
   return error instanceof Error && 'code' in error && error.code === 'ERR_SQLITE_ERROR'

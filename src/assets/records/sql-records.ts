@@ -1,3 +1,4 @@
+import { ByrefError } from '../../core/errors.ts'
 import { assetExists } from '../asset-record.ts'
 import type { StoreQuota, StoreUsage } from '../asset-store.ts'
 import {
@@ -274,7 +275,17 @@ function textsOf({ record, bodies }: RecordEntry): [record: string, bodies: stri
   ]
 }
 
+/** @throws ByrefError `storage_failed` if the database has changed the texts of the entry */
 function entryOf(row: Row): RecordEntry {
+  try {
+    return entryIn(row)
+  } catch (cause) {
+    const message = `The record of asset ${JSON.stringify(row.id)} is damaged: restore the index of assets from a backup, or run "byref assets rebuild"`
+    throw new ByrefError('storage_failed', message, { cause })
+  }
+}
+
+function entryIn(row: Row): RecordEntry {
   const bodies = bodiesIn(String(row.bodies))
   const own = bodies[0]
   const record = {

@@ -1,5 +1,6 @@
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it } from 'vitest'
 import { crash } from '../../../scripts/torture/crash.ts'
 import { mixed } from '../../../scripts/torture/mixed.ts'
@@ -84,6 +85,21 @@ describe('a folder of assets', () => {
     const entries = await readdir(rootDir, { recursive: true })
     for (const path of entries) expect(basename(path)).toMatch(/^[0-9a-z_][0-9a-z_.-]*$/)
     expect(new Set(entries.map((path) => path.toLowerCase())).size).toBe(entries.length)
+  })
+
+  it('names the asset whose record is damaged', async () => {
+    const rootDir = newRoot()
+    const store = createFsAssetStore({ rootDir })
+    const { assetId } = await store.save(Buffer.from('text'), 'text/plain')
+    const index = new DatabaseSync(join(rootDir, 'records.sqlite'))
+    index.exec(`UPDATE assets SET record = '{"mime":"text'`)
+    index.close()
+    const damaged = {
+      code: 'storage_failed',
+      message: expect.stringContaining(`The record of asset "${assetId}" is damaged`),
+    }
+    await expect(store.info(assetId)).rejects.toMatchObject(damaged)
+    await expect(store.list()).rejects.toMatchObject(damaged)
   })
 
   it('uses bytes without a copy if they are handed over', async () => {

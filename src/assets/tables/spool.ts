@@ -1,10 +1,16 @@
 import type { FileHandle } from 'node:fs/promises'
 import { nodeBuiltin } from '../../node-builtin.ts'
 import { copyBytes, streamFrom } from '../bodies/body.ts'
+import { withStorageErrors } from '../bodies/durable.ts'
 
 const { mkdtemp, open, rm } = nodeBuiltin('node:fs/promises')
 const { tmpdir } = nodeBuiltin('node:os')
 const { join } = nodeBuiltin('node:path')
+
+/** Runs code that writes temporary files. @throws ByrefError `storage_full`, `storage_failed` if the disk fails */
+export function withTemporaryFiles<T>(run: () => Promise<T>): Promise<T> {
+  return withStorageErrors('Writing a temporary file', run)
+}
 
 /** Temporary bytes with random access. */
 export interface Spooled {
@@ -77,7 +83,7 @@ export function createSpool(): Spool {
     async append(bytes) {
       size += bytes.byteLength
       if (!file && size <= IN_MEMORY) memory.push(copyBytes(bytes))
-      else await (await toFile()).appendFile(bytes)
+      else await withTemporaryFiles(async () => (await toFile()).appendFile(bytes))
     },
     read,
     stream: () => streamFrom(() => chunksIn(size, read)),

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { ByrefError, errorMessage } from '../../core/errors.ts'
 import { inBackground } from '../../core/in-background.ts'
-import { type Spooled, writeBody } from './spool.ts'
+import { type Spooled, withTemporaryFiles, writeBody } from './spool.ts'
 import { TableError } from './table-error.ts'
 import {
   resultFile,
@@ -43,19 +43,25 @@ async function take(task: TableTask): Promise<void> {
     process.chdir(task.folder)
     // The parent removes this folder, also if it ends this process in the middle of the task.
     Object.assign(process.env, { TMPDIR: task.folder, TEMP: task.folder })
-    const found: TaskResult[] = []
-    for await (const outcome of runTask(task, (part) => send({ type: 'progress', part }))) {
-      if (!outcome) continue
-      const { body, ...result } = outcome
-      if (body) await writeResult(body, join(task.folder, resultFile(found.length)))
-      found.push(result)
-    }
+    const found = await withTemporaryFiles(() => resultsOf(task))
     send({ type: 'done', found, memory: taken() - before })
   } catch (error) {
     send({ type: 'failed', error: asTaskError(error), memory: taken() - before })
   } finally {
     process.chdir(home)
   }
+}
+
+/** Writes the results of a task to its folder. */
+async function resultsOf(task: TableTask): Promise<TaskResult[]> {
+  const found: TaskResult[] = []
+  for await (const outcome of runTask(task, (part) => send({ type: 'progress', part }))) {
+    if (!outcome) continue
+    const { body, ...result } = outcome
+    if (body) await writeResult(body, join(task.folder, resultFile(found.length)))
+    found.push(result)
+  }
+  return found
 }
 
 /** Runs a task in this process. Null if the file is not a table, or not one for DuckDB. */

@@ -4,7 +4,7 @@ import { Slots } from '../../core/slots.ts'
 import { LONGEST_TIMER } from '../../core/timer.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
 import { tableProgram } from './duckdb.ts'
-import { spoolOf } from './spool.ts'
+import { spoolOf, withTemporaryFiles } from './spool.ts'
 import { TableError } from './table-error.ts'
 import {
   resultFile,
@@ -53,10 +53,17 @@ const MAX_STDERR = 2_000
  * results: none if the file is not a table, several for a workbook.
  *
  * @param prepare Makes the task in its own folder, once a process is available.
- * @throws OutOfMemoryError; the signal's reason; the task's errors
+ * @throws OutOfMemoryError; the signal's reason; the task's errors; ByrefError `storage_full`, `storage_failed`
  */
-export async function runTableTask(
+export function runTableTask(
   prepare: (folder: string, signal: AbortSignal | undefined) => Promise<TableTask>,
+  options: TableTaskOptions,
+): Promise<WrittenTable[]> {
+  return withTemporaryFiles(() => runInProcess(prepare, options))
+}
+
+async function runInProcess(
+  prepare: Parameters<typeof runTableTask>[0],
   { timeoutMs, onProgress, ...given }: TableTaskOptions,
 ): Promise<WrittenTable[]> {
   await slots.take(given.signal)
@@ -179,7 +186,8 @@ class TableProcess {
     }
     child.on('message', receive)
     try {
-      child.send(task, () => {})
+      // A process that cannot be started has no channel.
+      child.send?.(task, () => {})
       return await Promise.race([promise, this.#ended.then((how) => this.#failure(...how))])
     } finally {
       child.off('message', receive)
@@ -189,7 +197,8 @@ class TableProcess {
   #failure(code: number | null, signal: NodeJS.Signals | null): never {
     // V8 and the allocator end the process with a signal if they get no memory.
     if (signal) throw new OutOfMemoryError(`The table process was ended by ${signal}`)
-    throw new Error(`The table process ended with status ${code}: ${this.#stderr}`)
+    const what = code === null ? 'could not be started' : `ended with status ${code}`
+    throw new Error(`The table process ${what}: ${this.#stderr}`)
   }
 
   /** An idle child must not keep this process alive. */

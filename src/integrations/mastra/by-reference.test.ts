@@ -224,11 +224,19 @@ describe('byReference of Mastra', () => {
       execute: async () => ({ image: PICTURE }),
       toModelOutput: (output) => ({ type: 'text', value: `${Object(output).image.length}` }),
     })
+    const screen = createTool({
+      id: 'screen',
+      description: '',
+      inputSchema: z.object({}),
+      execute: async () => ({ text: '\u001b[1mC:\\users' }),
+      toModelOutput: (output) => ({ type: 'text', value: `${Object(output).text.length}` }),
+    })
     const plain = sdkTool({ inputSchema: jsonSchema({ type: 'object' }), execute: () => 'plain' })
     expect(byReference().tools({ plain }).plain).toBe(plain)
-    const turn = calls(['small', {}], ['drawn', {}])
-    const { shown } = await play(byReference(), { small, drawn }, turn)
+    const turn = calls(['small', {}], ['drawn', {}], ['screen', {}])
+    const { shown } = await play(byReference(), { small, drawn, screen }, turn)
     expect(shown[0]).toBe('{"type":"text","value":"In Bonn"}')
+    expect(shown[2]).toBe('{"type":"text","value":"12"}')
     expect(shown[1]).toMatch(/"assetRef":"asset:/)
   })
 

@@ -230,6 +230,43 @@ describe('byReference of OpenAI Agents', () => {
     expect(await seen((agent) => byReference().agent(agent))).toEqual(bare)
   })
 
+  it('shows the model why a result cannot be stored, and continues', async () => {
+    const odd = tool({
+      name: 'odd',
+      description: '',
+      parameters: z.object({}),
+      execute: () => ({
+        toJSON() {
+          throw new Error('no JSON')
+        },
+      }),
+    })
+    const model = calling(() => [['odd', {}]])
+    const { finalOutput } = await run(byReference().agent(agentWith(model, odd)), 'Go')
+    expect(finalOutput).toBe('Done.')
+    expect(lastResults(model)).toEqual(['tool_failed: no JSON'])
+  })
+
+  it('passes long numbers beside a reference as numbers', async () => {
+    const given: unknown[] = []
+    const at = tool({
+      name: 'at',
+      description: '',
+      parameters: z.object({ time: z.number(), image: z.string() }),
+      execute: ({ time }) => given.push(time),
+    })
+    const model = new ScriptedModel([
+      modelResponse(callsOf([['picture', {}]])),
+      modelResponder((call) => {
+        const args = `{"time":1732791572123456789,"image":"${refIn(resultsIn(call)[0])}"}`
+        return callsOf([['at', {}]]).map((item) => ({ ...item, arguments: args }))
+      }),
+      modelResponse([assistantMessage('Done.')]),
+    ])
+    await run(byReference().agent(agentWith(model, picture, at)), 'Go')
+    expect(given).toEqual([Number('1732791572123456789')])
+  })
+
   it('shows an image of the framework as a reference', async () => {
     const refs = byReference()
     const shoot = tool({

@@ -2,9 +2,9 @@ import type { Agent, AgentOutputType, FunctionTool, Tool as SdkTool } from '@ope
 import type { AssetTool } from '../../assets/asset-tools.ts'
 import type { Assets } from '../../assets/assets-contract.ts'
 import type { JsonSchema } from '../../boundary/describe-schema.ts'
-import { ByrefError, errorMessage } from '../../core/errors.ts'
 import { isPlainObject } from '../../core/json/json.ts'
-import { dataInText } from '../json-in-text.ts'
+import { callError } from '../../engine/run-errors.ts'
+import { argumentsInText } from '../json-in-text.ts'
 import {
   askAbout,
   assetToolSchema,
@@ -87,16 +87,17 @@ function wrapTool(
     parameters: shownSchema(plain) as typeof tool.parameters,
     async invoke(context, input, details) {
       const { signal, toolCall } = details ?? {}
-      const args = holdsReference(input) ? dataInText(input) : undefined
+      const parsed = argumentsInText(input)
+      const args = holdsReference(parsed) ? parsed : undefined
       const opened = isPlainObject(args)
-        ? await resolveReferences(plain, args, { assets }).catch(errorText)
+        ? await resolveReferences(plain, args, { assets }).catch(errorText(signal))
         : input
       if (isPlainObject(args) && typeof opened === 'string') return opened
       signal?.throwIfAborted()
       const given = typeof opened === 'string' ? opened : JSON.stringify(opened)
       const result = await tool.invoke(context, given, details)
       const call = { tool: name, toolCallId: toolCall?.callId ?? '', maxResultChars, signal }
-      const value = await resultByReference(result, { ...call, assets }).catch(errorText)
+      const value = await resultByReference(result, { ...call, assets }).catch(errorText(signal))
       // A value that the SDK would read as its own image or file stays text.
       return value === result || typeof value === 'string' ? value : JSON.stringify(value)
     },
@@ -118,10 +119,13 @@ function ignoresInput(rule: unknown): boolean {
   return /^(async ?)?\(\) ?=>/.test(String(rule))
 }
 
-/** Returns why references or assets failed, for the model. @throws any error that is not about references */
-function errorText(error: unknown): string {
-  if (!(error instanceof ByrefError)) throw error
-  return `${error.code}: ${errorMessage(error)}`
+/** Returns a function that tells a model why references or a result failed. It throws the error of an aborted call. */
+function errorText(signal: AbortSignal | undefined): (error: unknown) => string {
+  return (error) => {
+    if (signal?.aborted) throw error
+    const { code, message } = callError(error)
+    return `${code}: ${message}`
+  }
 }
 
 function readingTool(tool: AssetTool, assets: Assets): FunctionTool {
@@ -132,9 +136,9 @@ function readingTool(tool: AssetTool, assets: Assets): FunctionTool {
     parameters: assetToolSchema(tool) as FunctionTool['parameters'],
     strict: false,
     async invoke(_, input, details) {
-      const context = { assets, signal: details?.signal }
-      const read = readAsText(tool, Object(dataInText(input)), context)
-      return read.then((value) => JSON.stringify(value), errorText)
+      const { signal } = details ?? {}
+      const read = readAsText(tool, Object(argumentsInText(input)), { assets, signal })
+      return read.then((value) => JSON.stringify(value), errorText(signal))
     },
     needsApproval: async () => false,
     isEnabled: async () => true,

@@ -279,7 +279,7 @@ describe('createTracedAgent', () => {
       agent.run({ conversation: 'c', messages: say('x') })
     const first = within('a', run)
     await begun.promise
-    await within('b', () => agent.send('c', say('z')[0] as never))
+    await within('b', () => agent.send('c', 'z'))
     const second = within('c', run)
     go.resolve()
     await Promise.all([first.result, second.result])
@@ -320,10 +320,16 @@ describe('createTracedAgent', () => {
       code: 'invalid_message',
     })
     await expect(agent.start({ messages: [] })).rejects.toMatchObject({ code: 'invalid_message' })
+    for (const none of [{}, undefined]) {
+      const rejected = expect(agent.run(none as never).result).rejects
+      await rejected.toMatchObject({ code: 'config_invalid' })
+    }
     expect(unended()).toBe(0)
     expect(named('invoke_agent').map((one) => one.attributes['error.type'])).toEqual([
       'invalid_message',
       'invalid_message',
+      'config_invalid',
+      'config_invalid',
     ])
     expect(() =>
       createTracedAgent({ model: scriptedModel([]) }, { content: true } as never),

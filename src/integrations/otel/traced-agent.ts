@@ -9,7 +9,7 @@ import {
 import { createAgent } from '../../agent/agent.ts'
 import type { Agent, AgentOptions } from '../../agent/agent-contract.ts'
 import { AGENT_OPTIONS } from '../../agent/agent-options.ts'
-import { messagesOf } from '../../agent/messages-input.ts'
+import { type MessagesInput, messagesOf } from '../../agent/messages-input.ts'
 import { namedAssets } from '../../assets/named-assets.ts'
 import { checkOptions, is, type OptionTable } from '../../core/check-options.ts'
 import type { ConversationEvent } from '../../core/events/events.ts'
@@ -67,23 +67,20 @@ function traced(agent: Agent, runs: RunSpans): Agent {
     ...agent,
     run(options) {
       const span = runs.begin()
-      const messages = withTraceparent(messagesOf(options.messages), span.spanContext())
-      return runs.follow(span, agent.run({ ...options, messages }))
+      return runs.follow(span, agent.run(withSpan(options, span)))
     },
     async start(options) {
       const span = runs.begin()
-      const messages = withTraceparent(messagesOf(options.messages), span.spanContext())
       try {
-        return runs.follow(span, await agent.start({ ...options, messages }))
+        return runs.follow(span, await agent.start(withSpan(options, span)))
       } catch (error) {
         runs.reject(span, error)
         throw error
       }
     },
     send(conversation, messages, options) {
-      const list = Array.isArray(messages) ? messages : [messages]
       const active = trace.getActiveSpan()?.spanContext() ?? null
-      return agent.send(conversation, withTraceparent(list, active), options)
+      return agent.send(conversation, withTraceparent(messagesOf(messages), active), options)
     },
     resume: (conversation, given) => runs.afterSpan(agent.resume(conversation, given)),
     scoped(namespace) {
@@ -96,6 +93,17 @@ function traced(agent: Agent, runs: RunSpans): Agent {
     },
   }
   return self
+}
+
+/** Returns the options of a run whose messages name its span. */
+function withSpan<Options extends { messages: MessagesInput }>(
+  options: Options,
+  span: Span,
+): Options {
+  // The agent rejects invalid options.
+  if (Object(options).messages === undefined) return options
+  const messages = withTraceparent(messagesOf(options.messages), span.spanContext())
+  return { ...options, messages }
 }
 
 /** Options of {@link workSpans}. */

@@ -64,6 +64,25 @@ describe('durableOptions', () => {
     expect(requests.map((text) => JSON.parse(text).messages.length)).toEqual([0, 0, 2])
   })
 
+  it('checks inputs by the schemas of tools, with their defaults', async () => {
+    const given: unknown[] = []
+    const asked: unknown[] = []
+    const wait = tool({
+      inputSchema: z.object({ days: z.number(), unit: z.string().default('day') }),
+      needsApproval: (input) => {
+        asked.push(input)
+        return false
+      },
+      execute: (input) => given.push(input),
+    })
+    const { prompt } = await play([calls(['wait', { days: 'many' }], ['wait', { days: 2 }])], {
+      wait,
+    })
+    expect(given).toEqual([{ days: 2, unit: 'day' }])
+    expect(asked).toEqual(given)
+    expect(prompt).toMatch(/invalid_arguments|expected number/)
+  })
+
   it('passes a signal and the context of a tool on', async () => {
     const given: object[] = []
     const serve = byReference().durable({ model: scriptedModel([]), tools: { measure } })

@@ -3,7 +3,7 @@ import { asSchema, type Tool, type ToolSet } from 'ai'
 import { lastYield } from '../../boundary/store.ts'
 import { mapSubschemas, type Schema } from '../../core/board/schema-keywords.ts'
 import { checkOptions, is, type OptionTable } from '../../core/check-options.ts'
-import { ByrefError } from '../../core/errors.ts'
+import { ByrefError, errorMessage } from '../../core/errors.ts'
 import { type LanguageModel, MODEL } from '../../models/language-model.ts'
 import type { CallOptions } from '../ai-sdk/tools/tool-calls.ts'
 import { outputValue } from '../model-output.ts'
@@ -57,9 +57,11 @@ export function durableSteps(agent: DurableAgent, wrapping: Wrapping) {
   async function run({ type, tool: name, ...call }: Exclude<StepRequest, Bare>) {
     const tool = Object.hasOwn(tools, name) ? tools[name] : undefined
     if (!tool) throw new ByrefError('tool_not_found', `There is no tool "${name}" in durable(…)`)
-    const { input, ...rest } = call
+    const { input: written, ...rest } = call
     const options = { context: undefined, ...rest } as CallOptions
-    if (type === 'approval') return (tool.needsApproval as Ask)(input, options)
+    const { input, error } = await checked(tool, written)
+    if (type === 'approval') return !error && (tool.needsApproval as Ask)(input, options)
+    if (error) throw error
     const output = await lastYield((tool.execute as Ask)(input, options))
     // The tool's own toModelOutput gets values, which must not be stored.
     const isShown = Object.hasOwn(given, name) && given[name]?.toModelOutput
@@ -73,6 +75,17 @@ export function durableSteps(agent: DurableAgent, wrapping: Wrapping) {
     if (request.type !== 'describe') return run(request).catch(unlessRetried)
     const { provider, modelId } = model
     return { provider, modelId, tools: await Promise.all(Object.entries(tools).map(described)) }
+  }
+}
+
+/** Checks an input. The runtime knows only a JSON Schema, in which a text may stand for any value. */
+async function checked({ inputSchema }: Tool, input: unknown) {
+  const result = await asSchema<unknown>(inputSchema).validate?.(input)
+  if (!result || result.success) return { input: result ? result.value : input }
+  const { cause, message } = result.error
+  return {
+    input,
+    error: new ByrefError('invalid_arguments', cause ? errorMessage(cause) : message),
   }
 }
 

@@ -23,7 +23,7 @@ import type { ToolCall } from '../../../core/messages/message.ts'
 import { asModelWrote } from '../../../core/messages/read-metadata.ts'
 import { onceResolved } from '../../../core/once-resolved.ts'
 import type { LanguageModel } from '../../../models/language-model.ts'
-import { dataInText } from '../../json-in-text.ts'
+import { argumentsInText } from '../../json-in-text.ts'
 import { deferredByProvider, PROVIDER_TOOL, providerSearch } from './provider-search.ts'
 import type { ToolCalls } from './tool-calls.ts'
 
@@ -192,7 +192,7 @@ function asWritten(
 function calledBy(call: LanguageModelV4ToolCall, tools: RequestTools): LanguageModelV4ToolCall {
   if (!isUnnamed(call, tools)) return call
   const { toolCallId: id, toolName } = call
-  const input = Object(dataInText(call.input))
+  const input = Object(argumentsInText(call.input))
   const written: ToolCall =
     toolName === CALL_TOOL
       ? { id, name: toolName, arguments: input }
