@@ -77,7 +77,9 @@ export function chooseAgent<One>(
   if (found !== undefined) return found
   const names = [...agents.keys()].flatMap((one) => (one === null ? [] : JSON.stringify(one)))
   const valid =
-    names.length > 0 ? `Valid agents: ${names.join(', ')}` : 'The only agent has no name.'
+    names.length > 0
+      ? `Valid agents: ${names.join(', ')}`
+      : 'There is only one agent: leave out its name.'
   throw new ByrefError('agent_not_found', `Unknown agent "${name}". ${valid}`)
 }
 
