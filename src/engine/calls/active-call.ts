@@ -23,7 +23,7 @@ import type { CallItem, CallOutcome, ExecutionChanges, PolicyCall } from '../../
 import { inputLabel } from '../../policies/trust/input-label.ts'
 import { type NotedReads, noteReads } from '../../policies/trust/note-reads.ts'
 import { callError } from '../run-errors.ts'
-import { type RunScope, workOf } from '../run-scope.ts'
+import type { RunScope } from '../run-scope.ts'
 
 /** A call in progress, as policies see it. */
 export class ActiveCall implements PolicyCall {
@@ -262,8 +262,8 @@ export function openContext(scope: RunScope, parts: ContextParts): OpenContext {
       },
     },
   }
-  const own = workOf(scope).run.context
-  if (own !== undefined) runContexts.set(context, own)
+  const run = session.state.runs.findLast((candidate) => candidate.runId === runId)
+  if (run?.context !== undefined) runContexts.set(context, run.context)
   return {
     context,
     end() {
