@@ -42,9 +42,7 @@ const model = scriptedModel([
 ])
 const agent = createAgent({ model, tools: [total, convert], assets })
 const run = agent.run({
-  messages: [
-    { role: 'user', content: 'How much rain?', metadata: { attachments: [{ assetRef: ref }] } },
-  ],
+  messages: [{ role: 'user', content: 'How much rain?', attachments: [{ assetRef: ref }] }],
 })
 await run.result
 for (const { content, metadata } of run.messages) {

@@ -40,7 +40,7 @@ const { ref } = await assets.save(dot, 'image/png', { name: 'sketch.png' })
 const message = {
   role: 'user',
   content: 'Take a picture like this one and publish it',
-  metadata: { attachments: [{ assetRef: ref }] },
+  attachments: [{ assetRef: ref }],
 }
 const run = agent.run({ messages: [message] })
 const { text, assets: made } = await run.result

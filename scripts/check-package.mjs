@@ -51,6 +51,7 @@ try {
         target: 'ES2024',
         module: 'NodeNext',
         strict: true,
+        exactOptionalPropertyTypes: true,
         noEmit: true,
         types: [],
         // Our own declarations, and those that they import, must be complete by themselves.

@@ -22,7 +22,7 @@ import type { ModelSettings, RetryOptions } from '../models/model-settings.ts'
 import type { Plugin } from '../plugins/load-plugin.ts'
 import type { Policy } from '../policies/policy.ts'
 import type { TrustOptions } from '../policies/trust/trust-options.ts'
-import type { InNamespace } from './agent-parts.ts'
+import type { InNamespace, ScopedOptions } from './agent-parts.ts'
 import type { ApprovalAnswer } from './approve.ts'
 import type { ForkOptions } from './fork.ts'
 import type { MessagesInput } from './messages-input.ts'
@@ -230,7 +230,7 @@ export interface Agent {
   /** Subscribes to events that are streamed but not logged, in all namespaces. Returns a function that unsubscribes. */
   onStream(listener: StreamListener): () => void
   /** The same agent in another namespace: its log, its assets, and the default namespace of every method. */
-  scoped(namespace: string | null): Agent
+  scoped(namespace: string | null, options?: ScopedOptions): Agent
   /** Whether no run is in progress in this process. A run that waits for a person is not in progress. */
   isIdle(): boolean
   /**

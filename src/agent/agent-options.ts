@@ -14,7 +14,7 @@ import { POLICY, type Policy } from '../policies/policy.ts'
 import { TRUST_MODE, TRUST_OPTIONS } from '../policies/trust/trust-options.ts'
 import { ASSETS } from './agent-assets.ts'
 import type { Agent, AgentOptions } from './agent-contract.ts'
-import { NAMESPACE } from './agent-parts.ts'
+import { NAMESPACE, SCOPED } from './agent-parts.ts'
 import type { EventHandlers, Processor } from './processors.ts'
 import { ADD_OPTIONS, SEND_OPTIONS } from './start-run.ts'
 
@@ -73,6 +73,7 @@ export const AGENT_METHODS: MethodTables<Agent> = {
     },
     3: NAMESPACE,
   },
+  scoped: { 1: SCOPED, throws: true },
   asTool: {
     0: {
       ...is.all(is.required(is.string), 'id', 'description'),

@@ -5,6 +5,7 @@ import { ToolCatalogue } from '../boundary/tool-catalogue.ts'
 import { resolveToolSearch } from '../boundary/tool-search.ts'
 import { checkMethods, checkOptions } from '../core/check-options.ts'
 import { ByrefError, DamagedError } from '../core/errors.ts'
+import type { JsonValue } from '../core/json/json.ts'
 import { newId } from '../core/new-id.ts'
 import { cancelRun } from '../engine/cancel.ts'
 import { leaseOwner } from '../engine/lease-owner.ts'
@@ -34,7 +35,7 @@ import { forkConversation } from './fork.ts'
 import { callHandlers } from './processors.ts'
 import { readConversation, readLineage } from './read-conversation.ts'
 import { resumeRun } from './resume.ts'
-import { addMessages, sendMessages, startRun } from './start-run.ts'
+import { addMessages, sendMessages, startRun, storedContext } from './start-run.ts'
 import { streamListeners } from './stream-listeners.ts'
 import { subAgentTool } from './sub-agent.ts'
 
@@ -230,12 +231,13 @@ async function resumeAll(
   return count
 }
 
-function agentIn(namespace: string | null, core: Core): Agent {
+function agentIn(namespace: string | null, core: Core, context?: JsonValue): Agent {
   const { settings, assets, sessions, logOf, methods } = core
   const parts: AgentParts = {
     ...core,
     settings: { ...settings, assets: assets.in(namespace) },
     namespace,
+    ...(context === undefined ? {} : { context }),
   }
   const of = (given: InNamespace = {}): string | null =>
     given.namespace === undefined ? namespace : given.namespace
@@ -291,7 +293,10 @@ function agentIn(namespace: string | null, core: Core): Agent {
       const { deriveDebug } = await import('../engine/steps/derive-debug.ts')
       return deriveDebug({ ...source, settings: parts.settings }, conversation, messageId)
     },
-    scoped: (other) => (other === namespace ? agent : agentIn(other, core)),
+    scoped(other, { context: own } = {}) {
+      if (other === namespace && own === undefined) return agent
+      return agentIn(other, core, own === undefined ? context : storedContext(own))
+    },
   }
   return checkMethods('agent', agent, AGENT_METHODS)
 }

@@ -69,6 +69,37 @@ describe('createAgent', () => {
     })
   })
 
+  it('gives the runs of a scoped agent its context, whatever a run asks for', async () => {
+    const seen: unknown[] = []
+    const look = defineTool({
+      ...{ id: 'look', description: '', inputSchema: object },
+      execute: (_, { context, namespace }) => void seen.push([namespace, context]),
+    })
+    const callLook = { calls: [{ name: 'look', arguments: {} }] }
+    const model = scriptedModel(({ prompt }) =>
+      prompt.at(-1)?.role === 'user' ? callLook : 'Done.',
+    )
+    const agent = createAgent({ model, tools: [look], context: { user: 'nobody' }, reading: false })
+    const ada = agent.scoped('team', { context: { user: 'ada' } })
+    const start = { messages: say('a'), conversation: 'c' }
+    await ada.run({ ...start, context: { user: 'eve' } }).result
+    await ada.send('c', say('b'))
+    await ada.resume('c').result
+    await ada.send('c', say('c'), { mode: 'steer' })
+    await ada.resume('c').result
+    await ada.scoped('other').run(start).result
+    await agent.scoped('team').run({ ...start, context: { user: 'bob' } }).result
+    expect(seen).toEqual([
+      ...new Array(3).fill(['team', { user: 'ada' }]),
+      ['other', { user: 'ada' }],
+      ['team', { user: 'bob' }],
+    ])
+    expect(() => agent.scoped('team', { context: { fn: () => 1 } as never })).toThrow(
+      expect.objectContaining({ code: 'invalid_data' }),
+    )
+    await agent.close()
+  })
+
   it('calls onEvent for assets that are saved directly', async () => {
     const heard: unknown[] = []
     const agent = createAgent({

@@ -12,9 +12,9 @@ describe('chooseAgent', () => {
     )
   })
 
-  it('says if the only agent has no name', () => {
+  it('says that a single agent needs no name', () => {
     expect(() => chooseAgent(new Map([[null, 1]]), { asked: 'writer' })).toThrow(
-      'Unknown agent "writer". The only agent has no name.',
+      'Unknown agent "writer". There is only one agent: leave out its name.',
     )
   })
 })

@@ -1,5 +1,6 @@
 import { type Check, is } from '../core/check-options.ts'
 import { ByrefError } from '../core/errors.ts'
+import type { JsonValue } from '../core/json/json.ts'
 import type { Agent } from './agent-contract.ts'
 import { AGENT } from './agent-options.ts'
 
@@ -76,8 +77,21 @@ export function chooseAgent<One>(
   if (found !== undefined) return found
   const names = [...agents.keys()].flatMap((one) => (one === null ? [] : JSON.stringify(one)))
   const valid =
-    names.length > 0 ? `Valid agents: ${names.join(', ')}` : 'The only agent has no name.'
+    names.length > 0
+      ? `Valid agents: ${names.join(', ')}`
+      : 'There is only one agent: leave out its name.'
   throw new ByrefError('agent_not_found', `Unknown agent "${name}". ${valid}`)
+}
+
+/**
+ * Returns the agent for one caller: in their namespace, with the `context` of the runs that they start. By default,
+ * both are the agent's own.
+ */
+export function agentFor(
+  agent: Agent,
+  { namespace = agent.log.namespace, context }: { namespace?: string | null; context?: JsonValue },
+): Agent {
+  return agent.scoped(namespace, context === undefined ? {} : { context })
 }
 
 /** Returns the name of an agent; undefined for a function that makes agents. */

@@ -150,7 +150,8 @@ export function startRun<Schema extends OutputSchema | undefined>(
 
   async function begin(): Promise<void> {
     if (invalid) throw invalid
-    const context = options.context === undefined ? undefined : storedContext(options.context)
+    const given = parts.context ?? options.context
+    const context = given === undefined ? undefined : storedContext(given)
     const sessions = parts.sessions(namespace)
     const session = await sessions.get(conversation)
     open = session
@@ -269,7 +270,8 @@ function incoming({ events, messageIds }: Accepted): (event: ConversationEvent) 
   }
 }
 
-function storedContext(context: unknown): JsonValue {
+/** @throws ByrefError `invalid_data` for a context that the log cannot store */
+export function storedContext(context: unknown): JsonValue {
   try {
     return copyJson(context)
   } catch (cause) {
@@ -324,14 +326,11 @@ async function appendRun(
       const steers = ifBusy === 'steer' && run !== null && !messagesIn(events).some(isCommand)
       if (steers) taker = run.runId
       if (steers && overrides) throw steersAsked()
-      const fields = steers
-        ? {}
-        : {
-            runId,
-            ...addressee(settings),
-            ...(context === undefined ? {} : { context }),
-            ...(overrides ? { overrides } : {}),
-          }
+      const fields = {
+        // Messages that come too late to steer start a run.
+        ...(context === undefined ? {} : { context }),
+        ...(steers ? {} : { runId, ...addressee(settings), ...(overrides ? { overrides } : {}) }),
+      }
       return {
         events: events.map((event) => queued(event, steers ? 'next_step' : 'next_run', fields)),
       }
@@ -435,6 +434,7 @@ export async function sendMessages(
   const overrides = mode === 'steer' ? undefined : overridesOf({}, accepted)
   const fields = {
     ...(mode === 'steer' ? {} : addressee(parts.settings)),
+    ...(parts.context === undefined ? {} : { context: parts.context }),
     ...(overrides ? { overrides } : {}),
   }
   await session.append((state) => {

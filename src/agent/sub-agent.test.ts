@@ -68,6 +68,29 @@ describe('a sub-agent', () => {
     expect(agent).toBeDefined()
   })
 
+  it('has the context of the run that calls it, but not that of the agent', async () => {
+    const seen: unknown[] = []
+    const look = defineTool({
+      id: 'look',
+      description: '',
+      inputSchema: schema,
+      execute: (_, { context }) => void seen.push(context),
+    })
+    const helper = createAgent({
+      model: scriptedModel([use('look'), 'One.', use('look'), 'Two.']),
+      tools: [look],
+      context: 'of the helper',
+    })
+    const agent = createAgent({
+      model: scriptedModel([use('helper'), 'Done.', use('helper'), 'Done.']),
+      tools: [helper.asTool({ id: 'helper', description: '', inputSchema: z.object({}) })],
+      context: { secret: 'of the agent' },
+    })
+    await agent.run({ messages: say('Go'), context: { user: 'ada' } }).result
+    await agent.run({ messages: say('Go') }).result
+    expect(seen).toEqual([{ user: 'ada' }, 'of the helper'])
+  })
+
   it('receives the assets that its input names, although it has its own store', async () => {
     const child = scriptedModel(['I saw it.'])
     const helper = createAgent({ model: child })

@@ -22,6 +22,7 @@ import {
 import { findEmbeddedRefs } from '../core/refs/embedded-refs.ts'
 import { findTextMarks } from '../core/refs/text-marks.ts'
 import { parseVariableRef, variablesIn } from '../core/refs/variable-ref.ts'
+import { runContextOf } from '../engine/calls/active-call.ts'
 import { subConversationId } from '../engine/cancel.ts'
 import type { Run } from '../engine/follow-run.ts'
 import type { OutputSchema } from '../engine/output/output-schema.ts'
@@ -118,6 +119,7 @@ export function subAgentTool(parts: AgentParts, options: SubAgentOptions): Tool 
         parentRunId: context.runId,
         attribution,
         messages,
+        context: runContextOf(context),
         ...(output === undefined ? {} : { output }),
         // This includes the labels of the shared data, which `execute` reads itself.
         ...(context.trust ? { label: join(context.trust.input, context.trust.read) } : {}),

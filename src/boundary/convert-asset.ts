@@ -1,6 +1,6 @@
 import type { Assets } from '../assets/assets-contract.ts'
 import { base64Of, dataUrlOf } from '../assets/bodies/data-url.ts'
-import { documentForm, readsAsText } from '../assets/bodies/mime-type.ts'
+import { documentForm, readsAsText, tableFormat } from '../assets/bodies/mime-type.ts'
 import { decodeText } from '../assets/bodies/text-encoding.ts'
 import { csvText } from '../assets/tables/csv-text.ts'
 import { PARQUET_TYPE } from '../assets/tables/table-facts.ts'
@@ -159,6 +159,8 @@ async function convertTo(
     }
     return fileText(schema, ref, assets)
   }
+  const rows = types.includes('array') ? await allRows(ref, value, assets) : null
+  if (rows) return rows
   const isRaw = value instanceof Uint8Array || typeof value === 'string'
   // Return JSON values unchanged: validation reports what is wrong with them.
   if (!isRaw) return value
@@ -169,8 +171,29 @@ async function convertTo(
   throw cannotConvert(ref, `${mime}, ${size} bytes`, types)
 }
 
+/**
+ * Returns the rows of a table, or of a file that is a table, as a list. Null for any other asset.
+ *
+ * @param content The content of the asset.
+ *
+ * @throws ByrefError as `assets.rows`
+ */
+export async function allRows(
+  ref: string | AssetRef,
+  content: unknown,
+  assets: Pick<Assets, 'info' | 'rows'>,
+): Promise<unknown[] | null> {
+  if (!(await isWholeFile(ref, assets))) return null
+  const { mime, table } = await assets.info(ref)
+  if (table) return (content as { rows: unknown[] }).rows
+  if ([null, 'json'].includes(tableFormat(mime))) return null
+  const rows: unknown[] = []
+  for await (const row of await assets.rows(ref)) rows.push(row)
+  return rows
+}
+
 /** Returns whether a reference leads to a whole file or table, not to another value or a field. */
-async function isWholeFile(ref: string | AssetRef, assets: Assets): Promise<boolean> {
+async function isWholeFile(ref: string | AssetRef, assets: Pick<Assets, 'info'>): Promise<boolean> {
   if ((parseAssetRef(ref)?.fieldPath ?? ['content']).join() !== 'content') return false
   const { structured, table } = await assets.info(ref)
   return !structured || table !== null

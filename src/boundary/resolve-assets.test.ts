@@ -166,6 +166,40 @@ describe('resolveAssets', () => {
     )
   })
 
+  it('gives the rows of a table to a parameter that takes a list', async () => {
+    const csv = new Blob(['city,km\nOslo,1\nBergen,2\n'], { type: 'text/csv' })
+    const { table, asset } = await assets.importFile(csv, { name: 'trips.csv' })
+    const saved = await assets.save(csv, 'text/csv')
+    const rows = [
+      { city: 'Oslo', km: 1 },
+      { city: 'Bergen', km: 2 },
+    ]
+    for (const ref of [table?.ref, `${table?.ref}/content`, asset.ref, saved.ref]) {
+      for (const schema of [{ type: 'array' }, accepting({ type: ['array', 'null'] })]) {
+        expect(await given(ref, schema)).toEqual(rows)
+      }
+    }
+    expect(await given(table?.ref, { type: ['array', 'object'] })).toMatchObject({ rows })
+    await expect(given(bytes.ref, { type: 'array' })).rejects.toThrow(
+      'cannot be converted to array',
+    )
+  })
+
+  it('gives the asset of an object that names one to a parameter that takes only assets', async () => {
+    const { table } = await assets.importFile(new Blob(['n\n1\n2\n']), { name: 'n.csv' })
+    const result = { assetRef: table?.ref, rowCount: 2, rows: [{ n: 1 }] }
+    const rows = accepting({ asset_ref_as: 'rows' })
+    expect(await given(result, rows)).toMatchObject({ count: 2, columns: [{ name: 'n' }] })
+    expect(await given(result, accepting({ type: 'string', asset_ref_as: 'ref' }))).toBe(table?.ref)
+    expect(await given(result, { anyOf: [rows, { type: 'object' }] })).toBe(result)
+    for (const value of [{ n: 1 }, { assetRef: 'no reference' }]) {
+      await expect(given(value, rows)).rejects.toMatchObject({
+        code: 'invalid_arguments',
+        message: expect.stringMatching(/^\/p takes a reference to an asset, such as asset:\/\/id/),
+      })
+    }
+  })
+
   it('reports values of the wrong type', async () => {
     await expect(given(bytes.ref, accepting({ type: 'object' }))).rejects.toThrow(
       /image\/png, 9 bytes and cannot be converted to object/,

@@ -119,6 +119,9 @@ export async function resolveAssets(
       } else if (hasForms && typeof value === 'string') {
         const body = dataUrlAt(value, place)
         if (body) put(place, 'data:', body)
+      } else if (hasForms && isPlainObject(value)) {
+        const reference = namedAssetAt(value, place)
+        if (reference) found.push(reference)
       }
     }
     await inParallel(
@@ -239,9 +242,28 @@ function dataUrlAt(text: string, place: Place): Converted | null {
     const forms: Record<string, unknown> = { bytes, blob, stream: blob.stream() }
     return { value: forms[String(schema.asset_ref_as)], schema }
   }
-  throw new ByrefError(
+  throw noReference(place, JSON.stringify(text.slice(0, 100)))
+}
+
+/**
+ * Returns the asset that an object names by its `assetRef`, such as a result of `query_tables`, in a place for assets.
+ * Null for a place that accepts other values.
+ *
+ * @throws ByrefError `invalid_arguments` for any other object in a place for assets
+ */
+function namedAssetAt(value: Record<string, unknown>, place: Place): FoundReference | null {
+  const schema = onlyAssets(place.alternatives())
+  if (!schema || (schema.type !== undefined && acceptsType(schema, value))) return null
+  const { assetRef } = value
+  if (typeof assetRef !== 'string' || !isAssetRef(assetRef)) throw noReference(place, 'An object')
+  place.skip()
+  return { place, ref: assetRef, accepting: [schema], acceptsFiles: false }
+}
+
+function noReference(place: Place, what: string): ByrefError {
+  return new ByrefError(
     'invalid_arguments',
-    `${toPointer(place.path())} takes a reference to an asset, such as asset://id. ${JSON.stringify(text.slice(0, 100))} is not a reference.`,
+    `${toPointer(place.path())} takes a reference to an asset, such as asset://id. ${what} is not a reference.`,
   )
 }
 

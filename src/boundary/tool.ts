@@ -333,7 +333,7 @@ export function checkTool(tool: Tool): void {
   if (schema.type !== 'object') {
     throw new ByrefError(
       'config_invalid',
-      `The input schema of the tool "${tool.id}" must be of type object. Wrap any other schema in an object.`,
+      `The input schema of the tool "${tool.id}" must be of type object: pass z.object({ … }), or JSON Schema with type: "object". Wrap any other schema in an object.`,
     )
   }
   const reserved = OWN_PARAMETERS.find((name) => name in Object(schema.properties))

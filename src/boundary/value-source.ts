@@ -115,7 +115,7 @@ class OffloadedField {
  * read by their number, and values that are stored as assets through their references.
  */
 export class ConversationSource implements ValueSource {
-  readonly labelsOf?: ValueSource['labelsOf']
+  readonly labelsOf?: NonNullable<ValueSource['labelsOf']>
   readonly #from: ReadableConversation
   readonly #call: ReadingCall
   readonly #local: Readonly<Record<string, Found>>

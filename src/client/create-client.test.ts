@@ -18,6 +18,13 @@ describe('createClient', () => {
     expect(seen[0]?.headers.get('authorization')).toBe('Bearer secret')
   })
 
+  it('says that it needs the URL of the server outside of browsers', async () => {
+    await expect(createClient().info()).rejects.toMatchObject({
+      code: 'config_invalid',
+      message: expect.stringContaining('createClient({ baseUrl })'),
+    })
+  })
+
   it('sends a message again to another agent', async () => {
     const { client, seen } = fake(() => json({}))
     await client.retry('c', 'm', { content: 'Again', agent: 'gauge' })

@@ -310,11 +310,19 @@ export function createClient(options: ClientOptions = {}): Client {
   const { baseUrl = '', token } = options
   const client = clientOf({
     baseUrl: baseUrl.replace(/\/+$/, ''),
-    fetch: options.fetch ?? ((input, init) => globalThis.fetch(input, init)),
+    fetch: options.fetch ?? ((input, init) => fetchFrom(baseUrl, input, init)),
     native: options.fetch === undefined,
     headers: token ? { authorization: `Bearer ${token}` } : {},
   })
   return checkMethods('client', client, CLIENT_METHODS)
+}
+
+/** @throws ApiError `config_invalid` outside of browsers, if the client does not know the server */
+async function fetchFrom(baseUrl: string, ...request: Parameters<typeof fetch>): Promise<Response> {
+  if (baseUrl !== '' || 'location' in globalThis) return globalThis.fetch(...request)
+  const message =
+    "Outside of browsers, createClient needs the server's URL: createClient({ baseUrl })"
+  throw new ApiError(0, 'config_invalid', message)
 }
 
 /** The requests that the methods of a client share. */

@@ -23,7 +23,7 @@ export type {
   TrustMode,
 } from '../core/events/events.ts'
 export { type Foldable, fold } from '../core/events/fold.ts'
-export type { JsonValue } from '../core/json/json.ts'
+export type { JsonObject, JsonValue } from '../core/json/json.ts'
 export { isPlain, type Label, readLabel, type WrittenLabel } from '../core/labels/label.ts'
 export { readLabelTree, type WrittenLabelTree, wholeOf } from '../core/labels/label-tree.ts'
 export { isWithheld, WITHHELD, type Withheld } from '../core/labels/withheld.ts'

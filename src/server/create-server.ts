@@ -4,6 +4,7 @@ import { cors } from 'hono/cors'
 import type { StatusCode } from 'hono/utils/http-status'
 import type { Agent } from '../agent/agent-contract.ts'
 import {
+  agentFor,
   chooseAgent,
   readServedAgents,
   SERVED_AGENTS,
@@ -11,6 +12,7 @@ import {
 } from '../agent/served-agents.ts'
 import { checkOptions, is, type OptionTable } from '../core/check-options.ts'
 import { ByrefError } from '../core/errors.ts'
+import type { JsonValue } from '../core/json/json.ts'
 import { appFiles } from './app-files.ts'
 import { AUTH_OPTIONS, Auth, type AuthOptions } from './auth/auth.ts'
 import { readGrant } from './auth/tokens.ts'
@@ -66,6 +68,11 @@ export interface ServerOptions extends ServedAgents {
    */
   agentsOf?: (caller: Caller) => readonly string[]
   /**
+   * The `context` of the runs that a caller starts, as JSON, such as `{ user: caller.subject }`. It takes precedence
+   * over the `context` that a request sends. Default: what the request sends, or else the agent's.
+   */
+  contextOf?: (caller: Caller) => JsonValue
+  /**
    * Whether a caller may send messages as the system, as the assistant and as other people, with timestamps of their own.
    * Default: owners may. Without `auth` everybody is an owner.
    */
@@ -91,6 +98,7 @@ export interface ServerOptions extends ServedAgents {
 const OPTIONS: OptionTable<ServerOptions> = {
   ...SERVED_AGENTS,
   agentsOf: is.callback(),
+  contextOf: is.callback(),
   speakAs: is.callback(),
   auth: is.group(AUTH_OPTIONS),
   limits: is.group({ requestsPerMinute: is.count, uploadBytes: is.positive }),
@@ -260,7 +268,8 @@ class AgentServer implements Server {
         // A single agent continues the conversations of agents with other names.
         const isAny = this.#agents.size === 1 || (orAny && !isServed && mayUseAll)
         const agent = chooseAgent(allowed, { asked, before: isAny ? undefined : before })
-        return caller.namespace === null ? agent : agent.scoped(caller.namespace)
+        const context = this.#options.contextOf?.(caller)
+        return agentFor(agent, { namespace: caller.namespace ?? undefined, context })
       },
     })
   }

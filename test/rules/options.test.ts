@@ -131,6 +131,7 @@ const CALLS: Readonly<Record<string, (options: never) => unknown>> = {
   'Agent.listTools[0]': (options) => agent.listTools(options),
   'Agent.runs[0]': (options) => agent.runs(options),
   'Agent.run[0]': (options) => agent.run(options).result,
+  'Agent.scoped[1]': (options) => agent.scoped('n', options),
   'Agent.send[2]': (options) => agent.send('c', 'x', options),
   'Agent.start[0]': (options) => agent.start(options),
   'AssetStore.get[1]': (options) => assetStore.get('a', options),

@@ -162,6 +162,15 @@ describe('writeByDuckdb', () => {
     if (fast) expect(fast).toEqual(slow)
   })
 
+  it.each([
+    ['too few cells', '1,2024-01-01'],
+    ['too few cells and an empty line', '1,2024-01-01\n\n2'],
+    ['too few cells, the last of which changes its type', '1,2024-0'],
+  ])('makes the same table of many rows and %s', async (_, odd) => {
+    const [fast, slow] = await bothWrite(csv({ odd, text: '' }).toString(), ROWS - 20)
+    expect(fast).toEqual(slow)
+  })
+
   it.each(['empty', 'empty, crlf', 'escaped quotes', 'quotes and newlines', 'days and times'])(
     'makes a table of %s',
     async (name) => {

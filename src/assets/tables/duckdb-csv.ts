@@ -67,6 +67,8 @@ interface Plan {
   columns: readonly ColumnReader[]
   names: readonly string[]
   delimiter: string
+  /** Whether rows with too few cells are read. This is slower, and DuckDB rejects some line breaks in cells then. */
+  isPadded: boolean
 }
 
 /** Returns how to read the file, by its beginning; null if only `writeTable` can read it. */
@@ -89,7 +91,7 @@ async function planOf({ name, size, path, type }: CsvTask): Promise<Plan | null>
   const names = columnNames(plain, header)
   const columns = names.map(localColumns())
   for (const row of rows) for (const [i, column] of columns.entries()) column.see(row[i])
-  return { columns, names: storedNames(names), delimiter }
+  return { columns, names: storedNames(names), delimiter, isPadded: false }
 }
 
 /** Writes the Parquet file; false if DuckDB cannot. */
@@ -115,6 +117,10 @@ async function runPlan(
     } catch (error) {
       const failed = failedCell(error)
       const reader = plan.columns[failed?.place ?? -1]
+      if (!failed && !plan.isPadded) {
+        plan.isPadded = true
+        continue
+      }
       if (!failed || !reader) return false
       reader.see(failed.cell)
       if (cellForm(reader) === forms[failed.place]) return false
@@ -142,11 +148,11 @@ async function lookFurther(
 }
 
 /** Returns SQL for the rows of the file, with unconverted cells. */
-function rowsOf({ columns, delimiter }: Plan, csv: string): string {
+function rowsOf({ columns, delimiter, isPadded }: Plan, csv: string): string {
   const raw = columns.map((_, i) => `'c${i}': 'varchar'`).join(', ')
   const form = `delim=${quoted(delimiter)}, quote='"', escape='"', header=true`
   // Without `new_line`: with it, DuckDB 1.5 reads no rows if the lines end differently.
-  const reading = `auto_detect=false, strict_mode=true, buffer_size=${BUFFER}`
+  const reading = `auto_detect=false, strict_mode=true, null_padding=${isPadded}, buffer_size=${BUFFER}`
   return `read_csv(${quoted(csv)}, columns={${raw}}, ${reading}, ${form})`
 }
 

@@ -212,6 +212,13 @@ describe('Assets.query', () => {
     )
   })
 
+  it.each(['drop table x', 'insert into x values (1)', 'pragma database_list', 'explain select 1'])(
+    'rejects %s, which is no SELECT',
+    async (sql) => {
+      expect((await failure(sql)).message).toMatch(/Only SELECT is allowed/)
+    },
+  )
+
   it('stops endless queries, and queries whose signal aborts', async () => {
     const endless =
       'select count(*) from range(10000000) a, range(10000000) b where a.range * b.range % 7 = 3'

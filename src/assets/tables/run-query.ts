@@ -104,18 +104,29 @@ function sqlType({ type, scale = 0 }: TableColumn): string | null {
 
 async function checkStatement(connection: DuckdbConnection, sql: string): Promise<void> {
   const parsed = await connection.runAndReadAll(`select json_serialize_sql(${quoted(sql)})`)
-  const tree = JSON.parse(String(parsed.getRowsJson()[0]?.[0])) as { statements?: unknown[] }
+  const tree = JSON.parse(String(parsed.getRowsJson()[0]?.[0])) as SyntaxTree
   // The library fails without a reason if there is no statement.
   if (tree.statements?.length === 0) throw queryFailed('It has no statement; write one SELECT.')
   checkNames(tree)
   const statements = await connection.extractStatements(sql)
   if (statements.count !== 1)
     throw queryFailed(`It has ${statements.count} statements; write one SELECT.`)
+  // DuckDB calls a PRAGMA a SELECT, but it makes no syntax tree of one, so its names are not checked.
+  if (tree.error_type === 'not implemented') throw onlySelect()
   const prepared = await statements.prepare(0)
   const { statementType } = prepared
   prepared.destroySync()
-  if (statementType !== SELECT)
-    throw queryFailed('Only SELECT is allowed: tables are read, never changed.')
+  if (statementType !== SELECT) throw onlySelect()
+}
+
+/** What DuckDB's `json_serialize_sql` returns. */
+interface SyntaxTree {
+  statements?: unknown[]
+  error_type?: string
+}
+
+function onlySelect(): ByrefError {
+  return queryFailed('Only SELECT is allowed: tables are read, never changed.')
 }
 
 /** Rejects references to anything but tables, anywhere in a parsed statement. */

@@ -320,7 +320,9 @@ describe('read', () => {
     expect(explain(board, '†state.usr.name')).toBe(
       '†state has no "usr"; it has 3: "user", "list", "none".',
     )
-    expect(explain(board, '†state.list[2]')).toBe('†state.list has no 2; it has 2: 0, 1.')
+    expect(explain(board, '†state.list[2]')).toBe(
+      '†state.list has no 2; it is a list of 2, from 0.',
+    )
     expect(explain(board, '†state.user.name.first')).toBe(
       '†state.user.name is string and has no "first".',
     )

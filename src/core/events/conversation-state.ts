@@ -1,4 +1,4 @@
-import type { JsonValue } from '../json/json.ts'
+import type { JsonObject, JsonValue } from '../json/json.ts'
 import type { WrittenLabel } from '../labels/label.ts'
 import type { KeptReasoning, Message, ToolCall } from '../messages/message.ts'
 import type {
@@ -77,7 +77,7 @@ export interface RunState {
 /** An approval request, and its answer. */
 export interface ApprovalState {
   /** The arguments that the person sees, and with which the tool runs. */
-  arguments: JsonValue
+  arguments: JsonObject
   /** The arguments of each item of a mapped call. */
   items?: readonly JsonValue[]
   requestedAt: string

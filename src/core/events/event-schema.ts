@@ -326,7 +326,7 @@ const EVENTS: { readonly [T in DurableType]: Check<Of<T>> } = {
   APPROVAL_REQUESTED: shape<Of<'APPROVAL_REQUESTED'>>({
     ...ofCall,
     toolName: text,
-    arguments: json(),
+    arguments: object(),
     items: { optional: list(json()) },
     previews: { optional: list(orNull(text)) },
     violations: {

@@ -283,7 +283,7 @@ export type ConversationEvent =
       runId: string
       toolName: string
       /** The exact arguments of the call: validated, with variables resolved and asset references kept. */
-      arguments: JsonValue
+      arguments: JsonObject
       /**
        * For a mapped call, the arguments of each execution. `arguments` then has the arguments before mapping.
        */

@@ -95,7 +95,7 @@ describe('resolveFieldPath', () => {
       prefix: ['content', 'series', 0],
     })
     expect(failure(asset, ['content', 'series', 5]).message).toBe(
-      'asset://chart7/content/series has no 5; it has 2: 0, 1.',
+      'asset://chart7/content/series has no 5; it is a list of 2, from 0.',
     )
     expect(failure(asset, ['content', 'series', 0, 'label', 'x']).message).toBe(
       'asset://chart7/content/series/0/label is string and has no "x".',

@@ -78,18 +78,17 @@ export function ownField(value: unknown, key: FieldKey): unknown {
 
 /**
  * Explains to a model why a step fails: which value lacks the key, and which keys it has (at most 20, with
- * their number).
+ * their number), or how long the list is.
  */
 export function explainMissing(name: string, value: unknown, key: FieldKey): string {
   const missing = `has no ${JSON.stringify(key)}`
   if (typeof value !== 'object' || value === null)
     return `${name} is ${describeValue(value)} and ${missing}.`
-  const keys: unknown[] = isList(value)
-    ? Array.from({ length: Math.min(value.length, SHOWN_KEYS) }, (_, index) => index)
-    : [...(value instanceof Map ? value.keys() : Object.keys(value))]
-  const count = isList(value) ? value.length : keys.length
+  if (isList(value)) return `${name} ${missing}; it is a list of ${value.length}, from 0.`
+  const keys: unknown[] = [...(value instanceof Map ? value.keys() : Object.keys(value))]
   const shown = keys.slice(0, SHOWN_KEYS).map((one) => textStart(shownJson(one), 100))
-  if (shown.length < count) shown.push('…')
+  if (shown.length < keys.length) shown.push('…')
+  const count = keys.length
   return `${name} ${missing}; it has ${count}${count > 0 ? ': ' : ''}${shown.join(', ')}.`
 }
 

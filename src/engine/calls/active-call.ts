@@ -14,6 +14,7 @@ import { ByrefError } from '../../core/errors.ts'
 import { addUsage, type CallState } from '../../core/events/conversation-state.ts'
 import type { CallError, ConversationEvent } from '../../core/events/events.ts'
 import { inBackground } from '../../core/in-background.ts'
+import type { JsonValue } from '../../core/json/json.ts'
 import { joinAll, type Label } from '../../core/labels/label.ts'
 import type { LabelTree } from '../../core/labels/label-tree.ts'
 import type { Labels } from '../../core/labels/labels.ts'
@@ -189,6 +190,13 @@ export interface OpenContext {
   chosen(): number | undefined
 }
 
+const runContexts = new WeakMap<ToolContext, JsonValue>()
+
+/** Returns the `context` of the run that a tool works for; undefined if it has none of its own. */
+export function runContextOf(context: ToolContext): JsonValue | undefined {
+  return runContexts.get(context)
+}
+
 /** Creates the context that a tool gets with its input. */
 export function openContext(scope: RunScope, parts: ContextParts): OpenContext {
   const { session, runId, namespace } = scope
@@ -254,6 +262,8 @@ export function openContext(scope: RunScope, parts: ContextParts): OpenContext {
       },
     },
   }
+  const run = session.state.runs.findLast((candidate) => candidate.runId === runId)
+  if (run?.context !== undefined) runContexts.set(context, run.context)
   return {
     context,
     end() {

@@ -9,7 +9,7 @@ import type { CallState } from '../../core/events/conversation-state.ts'
 import type { CallError, ConversationEvent } from '../../core/events/events.ts'
 import { inBackground } from '../../core/in-background.ts'
 import { shortened } from '../../core/json/cut.ts'
-import type { JsonValue } from '../../core/json/json.ts'
+import type { JsonObject, JsonValue } from '../../core/json/json.ts'
 import {
   isPlain,
   joinAll,
@@ -349,7 +349,7 @@ function approvalRequest(
   const request: ApprovalRequest = {
     toolCallId: plan.id,
     toolName: plan.name,
-    arguments: shown as JsonValue,
+    arguments: shown as JsonObject,
   }
   if (isMapped) request.items = items.map((item) => (item ?? null) as JsonValue)
   if (violations && violations.length > 0) request.violations = violations

@@ -1,6 +1,8 @@
+import type { Assets } from '../../assets/assets-contract.ts'
 import { isPlainJson } from '../../assets/extract/may-hold-assets.ts'
 import { boundaryOf } from '../../boundary/boundary.ts'
 import { type CallPlan, isEditTool } from '../../boundary/call-plan.ts'
+import { allRows } from '../../boundary/convert-asset.ts'
 import { assetReads, restoreBytes } from '../../boundary/resolve.ts'
 import { lastYield } from '../../boundary/store.ts'
 import type { Tool, ToolContext } from '../../boundary/tool.ts'
@@ -205,6 +207,12 @@ export async function approvedItems(
   return { items: await Promise.all(items) }
 }
 
+/** Returns the value of a reference. Of a table, only the rows. */
+async function listAt(ref: string, assets: Assets): Promise<unknown> {
+  const value = await assets.resolve(ref)
+  return Array.isArray(value) ? value : ((await allRows(ref, value, assets)) ?? value)
+}
+
 /** Returns the value of `_each`. */
 async function mappedList(
   scope: RunScope,
@@ -221,7 +229,7 @@ async function mappedList(
     const content = await source.labelsOf?.(parseAssetRef(ref) as AssetRefParts)
     const read = found.labels ? wholeOf(found.labels) : null
     found = {
-      value: await scope.assets.resolve(ref),
+      value: await listAt(ref, scope.assets),
       labels: content && read ? joinLabel(content, read) : content,
     }
   }

@@ -91,6 +91,14 @@ describe('resolveItems', () => {
     expect(await argumentsOf({ _each: '†state.rows', x: '†item.x' })).toEqual([{ x: 1 }, { x: 2 }])
   })
 
+  it('maps over the rows of a table that is named as a whole, and of a file', async () => {
+    const csv = new Blob(['x\n1\n2\n'], { type: 'text/csv' })
+    const { table, asset } = await assets.importFile(csv, { name: 'x.csv' })
+    for (const ref of [table?.ref, asset.ref]) {
+      expect(await argumentsOf({ _each: ref, x: '†item.x' })).toEqual([{ x: 1 }, { x: 2 }])
+    }
+  })
+
   it('maps over an empty list', async () => {
     expect(await argumentsOf({ _each: [], a: '†item' })).toEqual([])
   })

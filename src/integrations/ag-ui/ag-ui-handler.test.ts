@@ -446,6 +446,25 @@ describe('createAgUiHandler', () => {
     expect(refused.status).toBe(401)
   })
 
+  it('decides about the context of runs, if the app says so', async () => {
+    const seen: unknown[] = []
+    const look = defineTool({
+      id: 'look',
+      description: 'Looks',
+      inputSchema: { type: 'object' },
+      execute: (_, { context }) => void seen.push(context),
+    })
+    const agent = createAgent({
+      model: scriptedModel([{ calls: [{ name: 'look', arguments: {} }] }, 'Done.']),
+      tools: [look],
+    })
+    const handler = createAgUiHandler({ agent, context: ({ method }) => ({ method }) })
+    const forwardedProps = { method: 'DELETE' }
+    const answer = await handler(post(inputOf({ messages: [user('Look')], forwardedProps })))
+    expect(await answer.text()).toContain('Done.')
+    expect(seen).toEqual([{ method: 'POST' }])
+  })
+
   it.each([
     [false, 'cancelled'],
     [true, 'done'],

@@ -83,8 +83,8 @@ function traced(agent: Agent, runs: RunSpans): Agent {
       return agent.send(conversation, withTraceparent(messagesOf(messages), active), options)
     },
     resume: (conversation, given) => runs.afterSpan(agent.resume(conversation, given)),
-    scoped(namespace) {
-      const other = agent.scoped(namespace)
+    scoped(namespace, options) {
+      const other = agent.scoped(namespace, options)
       return other === agent ? self : traced(other, runs)
     },
     async close() {

@@ -1,6 +1,7 @@
 import type { Agent } from '../../agent/agent-contract.ts'
 import { AGENT } from '../../agent/agent-options.ts'
 import {
+  agentFor,
   chooseAgent,
   readServedAgents,
   type ServedAgents,
@@ -10,6 +11,7 @@ import { defineTool, type Tool } from '../../boundary/tool.ts'
 import { checkOptions, is, type OptionTable } from '../../core/check-options.ts'
 import { ByrefError } from '../../core/errors.ts'
 import { inBackground } from '../../core/in-background.ts'
+import type { JsonValue } from '../../core/json/json.ts'
 import type { Speaker } from '../../core/messages/spoken-by.ts'
 import { rethrowForClient } from './request-handler.ts'
 
@@ -27,6 +29,11 @@ export interface ServedAgentOptions extends ServedAgents<AgentForTools> {
    */
   namespace?(request: Request): string | null | Response | Promise<string | null | Response>
   /**
+   * Returns the `context` of the runs that the sender starts, as JSON, such as `{ user }`. It takes precedence over
+   * anything that the request sends. Default: what the request sends, or else the agent's.
+   */
+  context?(request: Request): JsonValue | Promise<JsonValue>
+  /**
    * Whether the sender may also send messages of the system, of the assistant and under other names. Return true for an
    * app's backend that stores the conversation itself. Default: no.
    */
@@ -38,6 +45,7 @@ export interface ServedAgentOptions extends ServedAgents<AgentForTools> {
 const OPTIONS: OptionTable<ServedAgentOptions> = {
   ...servedAgentOptions(is.either(AGENT, is.callback<(tools: readonly Tool[]) => Agent>())),
   namespace: is.callback(),
+  context: is.callback(),
   speakAs: is.callback(),
   keepRunning: is.boolean,
 }
@@ -127,11 +135,12 @@ export function servedAgent(options: ServedAgentOptions, by: string): FindAgent 
   return async (request) => {
     const space = await namespace(request)
     if (space instanceof Response) return space
+    const context = await options.context?.(request)
     return {
       speaker: { speaksAsOthers: await speakAs(request) },
       names: [...byName.keys()],
       async agent({ name, conversation, tools } = {}) {
-        const inSpace = (agent: Agent) => (space === undefined ? agent : agent.scoped(space))
+        const inSpace = (agent: Agent) => agentFor(agent, { namespace: space, context })
         const needsLog = name == null && conversation !== undefined && all.length > 1
         const summary = needsLog
           ? await inSpace(agentWith(chooseAgent(byName))).log.find(conversation)

@@ -3,6 +3,7 @@ import {
   type ConversationState,
   emptyConversation,
   fold,
+  type JsonObject,
   type JsonValue,
   type Message,
 } from 'byref/client'
@@ -35,7 +36,7 @@ export function message(change: Partial<Message> = {}): Message {
 }
 
 /** Returns a run in which the call `c1` of the tool `pay` waits for a person, who sees these arguments. */
-export function asked(shown: JsonValue, items?: JsonValue[]): (Message | ConversationEvent)[] {
+export function asked(shown: JsonObject, items?: JsonValue[]): (Message | ConversationEvent)[] {
   const call = { id: 'c1', name: 'pay', arguments: { sum: '†state.sum' } }
   const ids = { toolCallId: 'c1', runId: 'r' }
   const usage = { inputTokens: null, outputTokens: null }

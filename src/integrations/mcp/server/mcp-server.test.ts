@@ -212,6 +212,26 @@ describe('createMcpServer', () => {
     await Promise.all([a.close(), b.close()])
   })
 
+  it('gives runs the context of their request', async () => {
+    const seen: unknown[] = []
+    const look = defineTool({
+      id: 'look',
+      description: 'Looks',
+      inputSchema: { type: 'object' },
+      execute: (_, { context, namespace }) => void seen.push([namespace, context]),
+    })
+    const agent = createAgent({
+      model: scriptedModel([{ calls: [{ name: 'look', arguments: {} }] }, 'Done.']),
+      tools: [look],
+      namespace: 'a',
+    })
+    const context: McpServerOptions['context'] = ({ headers }) => headers.get('authorization')
+    const client = await connect(createMcpServer({ agent, context }), { token: 'ada' })
+    await ask(client, {}, 'ask')
+    expect(seen).toEqual([['a', 'ada']])
+    await client.close()
+  })
+
   it('edits assets if editing is on', async () => {
     const agent = photographer('Yes.')
     const plain = await connect(createMcpServer({ agent }))

@@ -6,10 +6,16 @@ import type {
   ServerContext,
 } from '@modelcontextprotocol/server'
 import type { Agent } from '../../../agent/agent-contract.ts'
-import { readServedAgents, SERVED_AGENTS, type ServedAgents } from '../../../agent/served-agents.ts'
+import {
+  agentFor,
+  readServedAgents,
+  SERVED_AGENTS,
+  type ServedAgents,
+} from '../../../agent/served-agents.ts'
 import type { Assets } from '../../../assets/assets-contract.ts'
 import { checkOptions, is, type OptionTable } from '../../../core/check-options.ts'
 import { ByrefError } from '../../../core/errors.ts'
+import type { JsonValue } from '../../../core/json/json.ts'
 import { writeLabel } from '../../../core/labels/label.ts'
 import { optionalPeer } from '../../../optional-peer.ts'
 import { version } from '../../../version.ts'
@@ -40,6 +46,11 @@ export interface McpServerOptions extends ServedAgents {
    * the agents' own.
    */
   namespace?(request: Request): string | null | Promise<string | null>
+  /**
+   * Returns the `context` of the runs that a request starts, as JSON, such as `{ user }`. Throw to reject the request
+   * (401). Default: the agent's.
+   */
+  context?(request: Request): JsonValue | Promise<JsonValue>
   /**
    * Returns the sender's name in labels (docs/reference/trust.md). Values that only others may read are not sent. Default: a
    * sender whom labels do not name.
@@ -83,6 +94,7 @@ const OPTIONS: OptionTable<McpServerOptions> = {
   ...SERVED_AGENTS,
   descriptions: is.recordOf(is.string),
   namespace: is.callback(),
+  context: is.callback(),
   reader: is.callback(),
   callers: is.oneOf('trusted', 'untrusted'),
   editing: is.boolean,
@@ -136,7 +148,7 @@ async function openServer(
   const sdk = await optionalPeer('@modelcontextprotocol/server', 'createMcpServer')
   const { fromJsonSchema, McpServer: Server } = sdk
   const { descriptions = {}, namespace, allowedHosts = [], secret, editing = false } = options
-  const { reader: readerOf, callers = 'untrusted', extend } = options
+  const { reader: readerOf, context: contextOf, callers = 'untrusted', extend } = options
   const codec = sdk.createRequestStateCodec({
     key: secret ?? crypto.getRandomValues(new Uint8Array(32)),
     ttlSeconds: STATE_SECONDS,
@@ -154,7 +166,8 @@ async function openServer(
       const capabilities: unknown = Object(mcpReq.envelope)[sdk.CLIENT_CAPABILITIES_META_KEY]
       return Object(capabilities ?? server.server.getClientCapabilities()).elicitation !== undefined
     }
-    const mine = agents.map((agent) => (namespace === undefined ? agent : agent.scoped(namespace)))
+    const own = context.authInfo?.extra?.context as JsonValue | undefined
+    const mine = agents.map((agent) => agentFor(agent, { namespace, context: own }))
     const reader = (context.authInfo?.extra?.reader as string | null | undefined) ?? null
     const { assets } = mine[0] as Agent
     const guard = readableAssets(served, { agents: mine, reader })
@@ -184,10 +197,11 @@ async function openServer(
       const refused =
         sdk.hostHeaderValidationResponse(request, hosts) ??
         sdk.originValidationResponse(request, hosts)
-      if (refused || !(namespace || readerOf)) return refused ?? handler.fetch(request)
+      if (refused || !(namespace || contextOf || readerOf)) return refused ?? handler.fetch(request)
       try {
         const extra = {
           ...(namespace ? { namespace: await namespace(request) } : {}),
+          ...(contextOf ? { context: await contextOf(request) } : {}),
           ...(readerOf ? { reader: await readerOf(request) } : {}),
         }
         return handler.fetch(request, { authInfo: { token: '', clientId: '', scopes: [], extra } })

@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest'
+import { defineTool } from '../boundary/tool.ts'
+import { scriptedModel } from '../testing/scripted-model.ts'
+import { openApi, SECRET, token } from './fixtures/api.ts'
+
+const PATH = '/api/conversations/c/messages'
+const eve = { user: 'eve' }
+
+/** A server whose agent looks at its context in each run, and what it has seen. */
+function looking(options: Parameters<typeof openApi>[1] = {}) {
+  const seen: unknown[] = []
+  const look = defineTool({
+    id: 'look',
+    description: 'Looks',
+    inputSchema: { type: 'object' },
+    execute: (_, { context }) => void seen.push(context),
+  })
+  const callLook = { calls: [{ name: 'look', arguments: {} }] }
+  const model = scriptedModel([callLook, 'Done.', callLook, 'Done again.'])
+  const api = openApi([], { auth: { secret: SECRET }, agent: { model, tools: [look] }, ...options })
+  return { seen, ...api }
+}
+
+describe('contextOf', () => {
+  it('decides about the context of runs, also when a message is sent again', async () => {
+    const { seen, ask, askJson, agent } = looking({
+      contextOf: ({ subject }) => ({ user: subject }),
+    })
+    const as = { method: 'POST', token: await token('member') }
+    await ask('/api/conversations', { ...as, json: { id: 'c' } })
+    const json = { content: 'Look', context: eve }
+    const { messageId } = await askJson<{ messageId: string }>(PATH, { ...as, json })
+    await agent.resume('c', { namespace: 'team' }).result
+    const again = await askJson<{ conversation: string }>(`${PATH}/${messageId}/retry`, {
+      ...as,
+      json: {},
+    })
+    await agent.resume(again.conversation, { namespace: 'team' }).result
+    expect(seen).toEqual(new Array(2).fill({ user: 'member of team' }))
+  })
+
+  it('is what the request sends by default', async () => {
+    const { seen, ask, agent } = looking()
+    const as = { method: 'POST', token: await token('member') }
+    await ask('/api/conversations', { ...as, json: { id: 'c' } })
+    await ask(PATH, { ...as, json: { content: 'Look', context: eve } })
+    await agent.resume('c', { namespace: 'team' }).result
+    expect(seen).toEqual([eve])
+  })
+})
