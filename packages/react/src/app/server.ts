@@ -15,9 +15,9 @@ import {
   type LabelsInfo,
 } from 'byref/client'
 import { createContext, use } from 'react'
-import { formatName } from '../ui/format.ts'
 import { isRecord } from '../ui/is-record.ts'
 import { ToastList } from '../ui/toast-list.ts'
+import { visibleText } from '../ui/visible-text.ts'
 import { newestVersions, rootOf } from './branches.ts'
 import { LiveConversations } from './live-conversations.ts'
 
@@ -196,7 +196,7 @@ export function createServer(own: Client, { saved, first, filesUrl }: ServerOpti
         const found = await client.asset(ref)
         const name = found?.asset.name
         return found && name
-          ? { ...found, asset: { ...found.asset, name: formatName(name) } }
+          ? { ...found, asset: { ...found.asset, name: visibleText(name) } }
           : found
       },
       staleTime: (query) => (query.state.data ? Number.POSITIVE_INFINITY : 0),
