@@ -86,32 +86,20 @@ export function createServer(own: Client, { saved, first, filesUrl }: ServerOpti
 
   let forgettingRuns: ReturnType<typeof setTimeout> | null = null
   let followers = 0
-  let endFollowing = (): void => {}
+  let following = new AbortController()
 
   /**
-   * Updates the list of conversations as it changes, while the page is visible: a browser has only a few connections for
-   * each server. Several callers share one connection. Returns the function that stops it.
+   * Updates the list of conversations as it changes, while the page is visible. Several callers share one connection.
+   * Returns the function that stops it.
    */
   function followConversations(): () => void {
-    if (followers++ === 0) endFollowing = startFollowing()
-    return () => {
-      if (--followers === 0) endFollowing()
+    if (followers++ === 0) {
+      following = new AbortController()
+      const { signal } = following
+      client.followConversations(takeChange, { signal, whileVisible: true }).catch(() => {})
     }
-  }
-
-  function startFollowing(): () => void {
-    let stop: AbortController | null = null
-    const follow = (): void => {
-      if (document.hidden) stop?.abort()
-      if (document.hidden || stop?.signal.aborted === false) return
-      stop = new AbortController()
-      client.followConversations(takeChange, stop).catch(() => {})
-    }
-    document.addEventListener('visibilitychange', follow)
-    follow()
     return () => {
-      document.removeEventListener('visibilitychange', follow)
-      stop?.abort()
+      if (--followers === 0) following.abort()
     }
   }
 
