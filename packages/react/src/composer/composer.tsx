@@ -5,6 +5,7 @@ import { useConnection, useConversation, useConversationId } from '../app/conver
 import { useNavigation } from '../app/navigation.tsx'
 import { useMay } from '../app/role.ts'
 import { useServer } from '../app/server.ts'
+import { useIsInterrupted } from '../thread/interrupted-run.tsx'
 import { callsOf, type RunPhase, runPhase } from '../thread/run-phase.ts'
 import { Button } from '../ui/button.tsx'
 import { errorText } from '../ui/error-text.ts'
@@ -25,6 +26,8 @@ const HINTS: Record<RunPhase, string> = {
   waiting: 'Needs your approval: approve, edit or deny above',
   over: 'Enter to send, Shift+Enter for a new line',
 }
+
+const HINT_WHEN_INTERRUPTED = 'Interrupted. To continue, choose Resume above'
 
 const HINT_FOR_OTHERS = 'Waits for a person who may read the arguments'
 
@@ -69,7 +72,8 @@ function MessageForm({ autoFocus = false, dropWithin }: ComposerProps) {
   const running = phase !== 'over'
   const waits = phase === 'waiting'
   const isForOthers = useConversation(waitsForOthers)
-  const hint = isForOthers ? HINT_FOR_OTHERS : HINTS[phase]
+  const isInterrupted = useIsInterrupted() && running
+  const hint = isForOthers ? HINT_FOR_OTHERS : isInterrupted ? HINT_WHEN_INTERRUPTED : HINTS[phase]
   const { status } = useConnection()
   const sendMessage = useSend()
   const place = useDraftPlace(id)
