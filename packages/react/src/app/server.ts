@@ -40,7 +40,8 @@ const PAGE = 50
 /** Minimum pause between two requests for runs, in milliseconds. */
 const FORGET_RUNS_MS = 500
 
-type ConversationPages = InfiniteData<ConversationsPage>
+/** The loaded pages of the list of conversations. */
+export type ConversationPages = InfiniteData<ConversationsPage>
 
 /** Binds everything that the panes share to one client, so that a page can show more than one server. */
 export function createServer(own: Client, { saved, first, filesUrl }: ServerOptions = {}) {

@@ -307,6 +307,27 @@ describe('Composer', () => {
     expect(screen.getByText(/Read-only/)).toBeTruthy()
   })
 
+  it('is hidden if the server does not have the agent of the conversation', async () => {
+    const view = await renderInApp(<Composer />)
+    const { queries, infoQuery, conversationQuery } = server
+    const model = { id: 'm', provider: 'p', demo: false }
+    const agent = (name: string) => ({ name, trust: 'off' as const, model, tools: [] })
+    const summary = {
+      ...{ id: 'c1', title: 'x', createdAt: '', updatedAt: '', messages: 1, position: 1 },
+      ...{ status: 'idle' as const, queued: 0, hasRunner: false, branch: null, damage: null },
+      agent: 'helper',
+    }
+    act(() => {
+      queries.setQueryData(conversationQuery('c1').queryKey, summary)
+      queries.setQueryData(
+        infoQuery.queryKey,
+        (info) => info && { ...info, agents: [agent('chat'), agent('other')] },
+      )
+    })
+    expect((await view.findByText(/^Read-only/)).textContent).toContain('“helper”')
+    expect(screen.queryByRole('textbox')).toBeNull()
+  })
+
   it('keeps the text and shows why if sending fails', async () => {
     const error = { code: 'conversation_busy', message: 'A run is going on.' }
     answer(() => Response.json({ error }, { status: 409 }))

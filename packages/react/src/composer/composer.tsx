@@ -4,6 +4,7 @@ import { type RefObject, useEffect, useRef } from 'react'
 import { useConnection, useConversation, useConversationId } from '../app/conversation-context.tsx'
 import { useMay } from '../app/role.ts'
 import { useServer } from '../app/server.ts'
+import { useMissingAgent } from '../app/use-serves-agent.ts'
 import { useIsInterrupted } from '../thread/interrupted-run.tsx'
 import { callsOf, type RunPhase, runPhase } from '../thread/run-phase.ts'
 import { Button } from '../ui/button.tsx'
@@ -48,12 +49,15 @@ export interface ComposerProps {
 export function Composer(props: ComposerProps) {
   const { isOffline } = useServer()
   const mayWrite = useMay('member')
-  if (mayWrite) return <MessageForm {...props} />
+  const missing = useMissingAgent()
+  if (mayWrite && missing === null) return <MessageForm {...props} />
   return (
     <p className="shrink-0 border-t border-line px-3 py-3 text-center text-xs text-ink-3">
       {isOffline
         ? 'This is a saved page. It has no server, so you cannot send messages.'
-        : 'Read-only. To write here, ask for member access.'}
+        : missing !== null && mayWrite
+          ? `Read-only: the agent “${missing}” takes no messages on this server.`
+          : 'Read-only. To write here, ask for member access.'}
     </p>
   )
 }
