@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { createClient } from './create-client.ts'
 import { ApiError } from './transport.ts'
 
@@ -55,6 +55,35 @@ describe('createClient', () => {
       { type: 'reset' },
     ])
     expect(seen.map(({ headers }) => headers.get('last-event-id'))).toEqual([null, 'f-1'])
+  })
+
+  it('ends the connection of a hidden page, and continues when the page is visible', async () => {
+    const page = Object.assign(new EventTarget(), { hidden: true })
+    vi.stubGlobal('document', page)
+    try {
+      let ended = 0
+      const headers = { 'content-type': 'text/event-stream' }
+      const { client, seen } = fake((_, init) => {
+        const start = (stream: ReadableStreamDefaultController) =>
+          init?.signal?.addEventListener('abort', () => {
+            ended += 1
+            stream.error(init.signal?.reason)
+          })
+        return new Response(new ReadableStream({ start }), { headers })
+      })
+      const stop = new AbortController()
+      const following = client.followConversations(() => {}, {
+        ...{ signal: stop.signal, whileVisible: true },
+      })
+      await vi.waitFor(() => expect([seen.length, ended]).toEqual([1, 1]))
+      page.hidden = false
+      page.dispatchEvent(new Event('visibilitychange'))
+      await vi.waitFor(() => expect(seen.length).toBe(2))
+      stop.abort()
+      await following
+    } finally {
+      vi.unstubAllGlobals()
+    }
   })
 
   it('rejects with an error of onChange', async () => {

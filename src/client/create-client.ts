@@ -188,12 +188,13 @@ export interface Client {
   /** Returns the body, or the JSON of a field, as a response. */
   assetContent(ref: string, options?: AssetUrlOptions & { signal?: AbortSignal }): Promise<Response>
   /**
-   * Follows the list of conversations until the signal is aborted, and connects again after interruptions. Rejects if
-   * the server refuses the connection, and with what `onChange` throws.
+   * Follows the list of conversations until the signal is aborted, and connects again after interruptions. With
+   * `whileVisible`, a hidden page ends its connection. Rejects if the server refuses the connection, and with what
+   * `onChange` throws.
    */
   followConversations(
     onChange: (change: ConversationChange) => void,
-    options: { signal: AbortSignal },
+    options: { signal: AbortSignal } & Pick<LiveOptions, 'whileVisible'>,
   ): Promise<void>
   /** Loads the conversation and follows it until `close()`. */
   conversation(
@@ -239,7 +240,7 @@ const CLIENT_METHODS: MethodTables<Client> = {
       group: is.oneOf('model', 'agent'),
     },
   },
-  followConversations: { 1: { signal: is.required(is.signal) } },
+  followConversations: { 1: { signal: is.required(is.signal), whileVisible: is.boolean } },
   createConversation: { 0: is.all(is.string, 'id', 'title') },
   forkConversation: { 1: { ...is.all(is.string, 'at', 'before', 'id'), branch: is.boolean } },
   exportConversation: { 1: { debug: is.boolean, signal: is.signal } },
@@ -392,7 +393,7 @@ function clientOf(transport: Transport): Client {
       await request(transport, '/api/session', { method: 'POST', json: { token } })
     },
     closeSession: () => remove('/api/session'),
-    async followConversations(onChange, { signal }) {
+    async followConversations(onChange, { signal, whileVisible }) {
       let last: string | undefined
       await followStream(
         (either) => openStream(transport, '/api/events', last, either),
@@ -405,6 +406,7 @@ function clientOf(transport: Transport): Client {
           },
         },
         signal,
+        { whileVisible },
       )
     },
     conversation: (id, options = {}) =>

@@ -90,7 +90,7 @@ describe.skipIf(!hasBrowser)('values and files', () => {
     const saved = page.getByRole('article', { name: '†state', exact: true })
     await saved.getByText(/value, stored as a file/).waitFor()
     await saved.getByText(/2 changes/).waitFor()
-    expect(await saved.innerText()).toMatch(/replaced/)
+    expect(await saved.innerText()).toMatch(/\bset\b/)
   })
 
   it('show the content of a malformed data message, and that it has no effect', async () => {

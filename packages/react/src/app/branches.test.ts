@@ -1,6 +1,7 @@
+import type { ConversationSummary } from 'byref/client'
 import { describe, expect, it } from 'vitest'
 import { message } from '../testing/messages.ts'
-import { type Version, versionsIn } from './branches.ts'
+import { type Version, versionsIn, withSubs } from './branches.ts'
 
 const sent = (id: string) =>
   message({ id, sender: { participant_id: 'u', participant_role: 'user' } })
@@ -52,5 +53,22 @@ describe('versionsIn', () => {
     expect(versionsIn('bb', orphans, messages).get('m3')?.ids).toEqual(['bb', 'ccc'])
     const circle = [version('a', 'bb', 'm2'), version('bb', 'a', 'm2')]
     expect(versionsIn('a', circle, messages).get('m3')).toBeDefined()
+  })
+})
+
+describe('withSubs', () => {
+  const one = (id: string, root?: string): ConversationSummary => ({
+    ...{ id, title: id, createdAt: '', updatedAt: '', messages: 1, position: 1, status: 'idle' },
+    ...{ queued: 0, hasRunner: false, agent: null, damage: null },
+    branch: root === undefined ? null : { root, from: root, at: null },
+  })
+
+  it('puts sub-agents, also those of sub-agents and of older versions, below their callers', () => {
+    const list = [one('new', 'a'), one('a/x/y'), one('a/x'), one('a'), one('team/1'), one('b')]
+    const ids = withSubs(list).map(({ conversation, subs }) => [
+      conversation.id,
+      ...subs.map(({ id }) => id),
+    ])
+    expect(ids).toEqual([['new', 'a/x/y', 'a/x'], ['team/1'], ['b']])
   })
 })

@@ -25,6 +25,27 @@ export function newestVersions(list: readonly ConversationSummary[]): Conversati
   })
 }
 
+/** A conversation in a list, and those in which sub-agents answer its calls. */
+export interface Listed {
+  conversation: ConversationSummary
+  subs: readonly ConversationSummary[]
+}
+
+/** Puts the conversations of sub-agents below those that called them. Those of unknown callers stay in their places. */
+export function withSubs(list: readonly ConversationSummary[]): Listed[] {
+  const byId = new Map(list.map((one) => [one.id, one]))
+  const bySource = Map.groupBy(list, ({ id }) => {
+    // The id is that of the calling conversation, and of the call. A sub-agent may have sub-agents.
+    const parts = id.split('/')
+    const source = parts.flatMap((_, at) => byId.get(parts.slice(0, at).join('/')) ?? [])[0]
+    return source ? rootOf(source) : null
+  })
+  return newestVersions(bySource.get(null) ?? []).map((conversation) => ({
+    conversation,
+    subs: bySource.get(rootOf(conversation)) ?? [],
+  }))
+}
+
 /**
  * Returns the versions of a conversation by the message that each begins with. `family` are the conversation and all
  * branches of its root.

@@ -23,6 +23,7 @@ import { useMay } from './role.ts'
 import { useServer } from './server.ts'
 import { useInfiniteQuery } from './server-queries.ts'
 import { setTheme, toggleTheme } from './theme.ts'
+import { useServesAgent } from './use-serves-agent.ts'
 import { TAB_TITLES, TABS } from './view.ts'
 
 /** Renders the command palette, which finds every action of the app by a part of its name. */
@@ -40,6 +41,7 @@ export function CommandPalette({
   const { conversationId } = useParams({ strict: false })
   const { data: conversations = [] } = useInfiniteQuery(conversationsQuery())
   const marks = markTwins(conversations)
+  const isServed = useServesAgent(conversations.find(({ id }) => id === conversationId)?.agent)
   const fork = useForkConversation()
   const download = useExportConversation()
   const mayWrite = useMay('member')
@@ -98,9 +100,11 @@ export function CommandPalette({
                   <Item icon={Pencil} onSelect={run(() => onAsk('rename'))}>
                     Rename…
                   </Item>
-                  <Item icon={GitFork} onSelect={run(() => fork(conversationId))}>
-                    Fork
-                  </Item>
+                  {isServed && (
+                    <Item icon={GitFork} onSelect={run(() => fork(conversationId))}>
+                      Fork
+                    </Item>
+                  )}
                 </>
               )}
               <Item icon={Download} onSelect={run(() => download(conversationId))}>

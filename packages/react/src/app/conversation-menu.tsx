@@ -7,6 +7,7 @@ import { useExportConversation, useForkConversation } from './conversation-actio
 import { ConversationDialog, type ConversationQuestion } from './conversation-dialog.tsx'
 import { useMay } from './role.ts'
 import { useServer } from './server.ts'
+import { useServesAgent } from './use-serves-agent.ts'
 
 /** Properties of {@link ConversationMenu}. */
 export interface ConversationMenuProps {
@@ -22,6 +23,7 @@ export function ConversationMenu({ conversation, onRename }: ConversationMenuPro
   const fork = useForkConversation()
   const download = useExportConversation()
   const mayWrite = useMay('member')
+  const isServed = useServesAgent(conversation.agent)
   const mayDelete = useMay('owner')
   const name = title || 'Untitled'
 
@@ -44,9 +46,11 @@ export function ConversationMenu({ conversation, onRename }: ConversationMenuPro
             <MenuItem icon={Pencil} onSelect={onRename}>
               Rename
             </MenuItem>
-            <MenuItem icon={GitFork} onSelect={() => void fork(id)}>
-              Fork
-            </MenuItem>
+            {isServed && (
+              <MenuItem icon={GitFork} onSelect={() => void fork(id)}>
+                Fork
+              </MenuItem>
+            )}
           </>
         )}
         <MenuItem icon={Download} hint="JSON Lines" onSelect={() => download(id)}>

@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-import { fireEvent, screen, waitFor, within } from '@testing-library/react'
+import { act, fireEvent, screen, waitFor, within } from '@testing-library/react'
 import type { ConversationSummary } from 'byref/client'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { renderInApp } from '../testing/render-in-app.tsx'
@@ -111,6 +111,37 @@ describe('Conversations', () => {
     )
     expect(screen.getByRole('link', { name: /Title c/ }).textContent).toContain('failed')
     expect(screen.getByRole('link', { name: /Untitled/ })).toBeTruthy()
+  })
+
+  it('shows a sub-agent below its caller when it needs a person, and in search results', async () => {
+    const subs = [
+      summary('a/x1', { status: 'waiting', agent: 'helper' }),
+      summary('a/x2', { agent: 'helper' }),
+    ]
+    serve(() => page(summary('b/c'), ...subs, summary('a', { agent: 'chat' })))
+    await show()
+    const below = await screen.findByRole('list', { name: 'Sub-agents of Title a' })
+    const names = (list: HTMLElement) =>
+      within(list)
+        .getAllByRole('link')
+        .map(({ textContent }) => textContent)
+    expect(names(below)).toEqual([expect.stringMatching(/^Title a\/x1· helper/)])
+    expect(screen.getAllByRole('link', { name: /^Title/ })).toHaveLength(3)
+    fireEvent.change(screen.getByRole('searchbox'), { target: { value: 'title' } })
+    await waitFor(() => expect(screen.getAllByRole('link', { name: /^Title/ })).toHaveLength(4))
+  })
+
+  it('offers no fork if the server does not have the agent', async () => {
+    serve(() => page(summary('a', { agent: 'helper' })))
+    await show()
+    const model = { id: 'm', provider: 'p', demo: false }
+    const agent = (name: string) => ({ name, trust: 'off' as const, model, tools: [] })
+    const { queries, infoQuery } = server
+    const agents = [agent('chat'), agent('other')]
+    act(() => void queries.setQueryData(infoQuery.queryKey, (info) => info && { ...info, agents }))
+    const menu = await menuOf('Title a')
+    expect(within(menu).queryByRole('menuitem', { name: 'Fork' })).toBeNull()
+    expect(within(menu).getByRole('menuitem', { name: 'Rename' })).toBeTruthy()
   })
 
   it('searches on the server, and returns to the whole list', async () => {

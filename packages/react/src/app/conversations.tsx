@@ -1,4 +1,5 @@
 import { Link, useParams } from '@tanstack/react-router'
+import type { ConversationSummary } from 'byref/client'
 import { ChartColumn, MessagesSquare, PanelLeftClose, SearchX, SquarePen } from 'lucide-react'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { Button, buttonClass } from '../ui/button.tsx'
@@ -9,13 +10,13 @@ import { SearchField } from '../ui/search-field.tsx'
 import { Spinner } from '../ui/spinner.tsx'
 import { Tooltip } from '../ui/tooltip.tsx'
 import { useNear } from '../ui/use-near.ts'
-import { rootOf } from './branches.ts'
+import { type Listed, newestVersions, rootOf, withSubs } from './branches.ts'
 import { ConversationLine } from './conversation-line.tsx'
 import { ImportButton } from './import-button.tsx'
 import { markTwins } from './mark-twins.ts'
 import { closeDrawer, setPanel } from './panels.ts'
 import { useMay } from './role.ts'
-import { useServer } from './server.ts'
+import { type ConversationPages, useServer } from './server.ts'
 import { useInfiniteQuery } from './server-queries.ts'
 import { useRoot } from './use-family.ts'
 import { useSettled } from './use-settled.ts'
@@ -84,7 +85,10 @@ function List({ search }: { search: string }) {
   const shown = useParams({ strict: false, select: ({ conversationId = null }) => conversationId })
   const root = useRoot(shown)
   const { data, error, refetch, isPending, hasNextPage, isFetchingNextPage, fetchNextPage } =
-    useInfiniteQuery(conversationsQuery(search))
+    useInfiniteQuery({
+      ...conversationsQuery(search),
+      select: search === '' ? selectListed : selectFound,
+    })
   if (isPending) return <Skeleton />
   if (!data) {
     return (
@@ -104,18 +108,28 @@ function List({ search }: { search: string }) {
       </Empty>
     )
   }
-  const marks = markTwins(data)
+  const marks = markTwins(data.map(({ conversation }) => conversation))
   return (
     <ul className="min-h-0 flex-1 space-y-px overflow-y-auto px-2 pb-3">
-      {data.map((conversation) => (
-        <li key={conversation.id}>
-          <ConversationLine
-            conversation={conversation}
-            mark={marks.get(conversation.id)}
-            current={conversation.id === shown || rootOf(conversation) === root}
-          />
-        </li>
-      ))}
+      {data.map(({ conversation, subs }) => {
+        const isCurrent = conversation.id === shown || rootOf(conversation) === root
+        const isOpen = isCurrent || subs.some(({ id }) => id === shown)
+        return (
+          <li key={conversation.id}>
+            <ConversationLine
+              conversation={conversation}
+              mark={marks.get(conversation.id)}
+              current={isCurrent}
+            />
+            <SubConversations
+              of={conversation}
+              // Others are shown only while they need a person.
+              list={isOpen ? subs : subs.filter(({ status }) => status === 'waiting')}
+              shown={shown}
+            />
+          </li>
+        )
+      })}
       {hasNextPage && (
         <li>
           <More busy={isFetchingNextPage} onMore={() => void fetchNextPage()} />
@@ -123,6 +137,45 @@ function List({ search }: { search: string }) {
       )}
     </ul>
   )
+}
+
+/** Renders the conversations in which sub-agents answer calls of another conversation. */
+function SubConversations({
+  of,
+  list,
+  shown,
+}: {
+  of: ConversationSummary
+  list: readonly ConversationSummary[]
+  shown: string | null
+}) {
+  if (list.length === 0) return null
+  return (
+    <ul
+      aria-label={`Sub-agents of ${of.title || 'Untitled'}`}
+      className="ms-3 space-y-px border-s border-line ps-1"
+    >
+      {list.map((one) => (
+        <li key={one.id}>
+          <ConversationLine
+            conversation={one}
+            mark={one.agent ?? undefined}
+            current={one.id === shown}
+          />
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+/** The same functions each time, so that their results are kept. */
+function selectListed({ pages }: ConversationPages): Listed[] {
+  return withSubs(pages.flatMap(({ conversations }) => conversations))
+}
+
+function selectFound({ pages }: ConversationPages): Listed[] {
+  const found = newestVersions(pages.flatMap(({ conversations }) => conversations))
+  return found.map((conversation) => ({ conversation, subs: [] }))
 }
 
 /** Loads the rest of the list when its end comes into view, or on a click. */

@@ -10,6 +10,7 @@ import {
 import { type ReactNode, use } from 'react'
 import { Button } from '../ui/button.tsx'
 import { Tooltip } from '../ui/tooltip.tsx'
+import { useConversationId } from './conversation-context.tsx'
 import { PaletteContext } from './palette-context.ts'
 import { setPanel, useIsColumn, usePanel } from './panels.ts'
 import { useServer } from './server.ts'
@@ -77,9 +78,13 @@ export function Header({ title, inspector = false }: { title: ReactNode; inspect
 }
 
 function Model() {
-  const { infoQuery } = useServer()
+  const { infoQuery, conversationQuery } = useServer()
   const { data: info } = useQuery(infoQuery)
-  const model = info?.agents[0]?.model
+  // The thread has loaded it. A new conversation is answered by the first agent.
+  const { data } = useQuery({ ...conversationQuery(useConversationId() ?? ''), enabled: false })
+  const agents = info?.agents ?? []
+  const own = agents.length > 1 && data?.agent ? data.agent : agents[0]?.name
+  const model = agents.find(({ name }) => name === own)?.model
   if (!model) return null
   const { id, provider, demo } = model
   if (!demo) {

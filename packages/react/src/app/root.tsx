@@ -1,6 +1,7 @@
 import { Direction } from 'radix-ui'
 import { createContext, type ReactNode, use, useEffect, useState } from 'react'
 import { attachedFiles } from '../composer/attached-files.ts'
+import { outboxOf } from '../composer/outbox.ts'
 import { type Renderers, RenderersContext } from '../renderers/renderers-context.ts'
 import { ContainerContext } from '../ui/container.ts'
 import { useDirection } from '../ui/direction.ts'
@@ -38,6 +39,7 @@ export function Root({ server, renderers, theme, children }: RootProps) {
     addEventListener('beforeunload', onLeave)
     return () => {
       removeEventListener('beforeunload', onLeave)
+      outboxOf(server).clear()
       files.clear()
     }
   }, [server])

@@ -15,9 +15,9 @@ import {
   type LabelsInfo,
 } from 'byref/client'
 import { createContext, use } from 'react'
-import { formatName } from '../ui/format.ts'
 import { isRecord } from '../ui/is-record.ts'
 import { ToastList } from '../ui/toast-list.ts'
+import { visibleText } from '../ui/visible-text.ts'
 import { newestVersions, rootOf } from './branches.ts'
 import { LiveConversations } from './live-conversations.ts'
 
@@ -40,7 +40,8 @@ const PAGE = 50
 /** Minimum pause between two requests for runs, in milliseconds. */
 const FORGET_RUNS_MS = 500
 
-type ConversationPages = InfiniteData<ConversationsPage>
+/** The loaded pages of the list of conversations. */
+export type ConversationPages = InfiniteData<ConversationsPage>
 
 /** Binds everything that the panes share to one client, so that a page can show more than one server. */
 export function createServer(own: Client, { saved, first, filesUrl }: ServerOptions = {}) {
@@ -86,32 +87,20 @@ export function createServer(own: Client, { saved, first, filesUrl }: ServerOpti
 
   let forgettingRuns: ReturnType<typeof setTimeout> | null = null
   let followers = 0
-  let endFollowing = (): void => {}
+  let following = new AbortController()
 
   /**
-   * Updates the list of conversations as it changes, while the page is visible: a browser has only a few connections for
-   * each server. Several callers share one connection. Returns the function that stops it.
+   * Updates the list of conversations as it changes, while the page is visible. Several callers share one connection.
+   * Returns the function that stops it.
    */
   function followConversations(): () => void {
-    if (followers++ === 0) endFollowing = startFollowing()
-    return () => {
-      if (--followers === 0) endFollowing()
+    if (followers++ === 0) {
+      following = new AbortController()
+      const { signal } = following
+      client.followConversations(takeChange, { signal, whileVisible: true }).catch(() => {})
     }
-  }
-
-  function startFollowing(): () => void {
-    let stop: AbortController | null = null
-    const follow = (): void => {
-      if (document.hidden) stop?.abort()
-      if (document.hidden || stop?.signal.aborted === false) return
-      stop = new AbortController()
-      client.followConversations(takeChange, stop).catch(() => {})
-    }
-    document.addEventListener('visibilitychange', follow)
-    follow()
     return () => {
-      document.removeEventListener('visibilitychange', follow)
-      stop?.abort()
+      if (--followers === 0) following.abort()
     }
   }
 
@@ -196,7 +185,7 @@ export function createServer(own: Client, { saved, first, filesUrl }: ServerOpti
         const found = await client.asset(ref)
         const name = found?.asset.name
         return found && name
-          ? { ...found, asset: { ...found.asset, name: formatName(name) } }
+          ? { ...found, asset: { ...found.asset, name: visibleText(name) } }
           : found
       },
       staleTime: (query) => (query.state.data ? Number.POSITIVE_INFINITY : 0),

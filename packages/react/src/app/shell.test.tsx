@@ -21,6 +21,13 @@ beforeEach(() => {
       return new Response(null, { status: 204 })
     }
     if (!signedIn) return Response.json(unauthorized, { status: 401 })
+    if (path === '/api/events') {
+      const headers = { 'content-type': 'text/event-stream' }
+      const start = (stream: ReadableStreamDefaultController) => {
+        init.signal?.addEventListener('abort', () => stream.error(init.signal?.reason))
+      }
+      return new Response(new ReadableStream({ start }), { headers })
+    }
     if (path === '/api/info') {
       const caller = { role: 'reader', namespace: 'team', subject: 'anna' }
       return Response.json({ name: 'byref', version: '0', agents: [], sql: false, caller })
@@ -60,10 +67,12 @@ describe('Shell', () => {
       if (request[0] === '/api/events') signedIn = false
       return fetch(...request)
     })
-    Object.defineProperty(document, 'hidden', { configurable: true, value: true })
-    fireEvent(document, new Event('visibilitychange'))
-    Object.defineProperty(document, 'hidden', { configurable: true, value: false })
-    fireEvent(document, new Event('visibilitychange'))
+    for (const value of [true, false]) {
+      Object.defineProperty(document, 'hidden', { configurable: true, value })
+      fireEvent(document, new Event('visibilitychange'))
+      // The connection ends.
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
     expect(await screen.findByLabelText('Token')).toBeTruthy()
   })
 

@@ -1,4 +1,4 @@
-import type { UploadResult } from 'byref/client'
+import type { Attachment, UploadResult } from 'byref/client'
 import type { Server } from '../app/server.ts'
 
 /** A file that is being uploaded, or is complete. */
@@ -17,6 +17,13 @@ export interface Upload {
   error?: { code?: string; message: string }
   /** Attaches the file, also once more after a failure. It never rejects. */
   attempt: (key: number, signal: AbortSignal) => Promise<void>
+}
+
+/** Returns the attachments of a message with these files: the table of a file if there is one. */
+export function attachmentsOf(uploads: readonly Upload[]): Pick<Attachment, 'assetRef'>[] {
+  return uploads.flatMap(({ result }) =>
+    result ? [{ assetRef: (result.workbook ?? result.table ?? result.asset).ref }] : [],
+  )
 }
 
 const NONE: readonly Upload[] = []
@@ -38,6 +45,20 @@ export class AttachedFiles {
 
   get isUploading(): boolean {
     return this.#running.size > 0
+  }
+
+  isUploadingAt(place: string): boolean {
+    return this.get(place).some(({ status }) => status === 'sending')
+  }
+
+  /** Resolves when no file at a place is being uploaded. */
+  uploadedAt(place: string): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const check = () => {
+      if (!this.isUploadingAt(place)) resolve()
+    }
+    check()
+    return promise.finally(this.subscribe(check))
   }
 
   readonly subscribe = (listener: () => void): (() => void) => {

@@ -8,6 +8,7 @@ import { server } from '../testing/server.ts'
 import { attachedFiles } from './attached-files.ts'
 import { Composer } from './composer.tsx'
 import { keepDraft, readDraft } from './drafts.ts'
+import { outboxOf } from './outbox.ts'
 import { attach, suggestReference } from './suggestions.ts'
 
 type Answer = (path: string, init?: RequestInit) => Response | Promise<Response>
@@ -18,6 +19,7 @@ beforeEach(() => {
   requests = []
   keepDraft('c1', '')
   keepDraft('', '')
+  outboxOf(server).clear()
   attachedFiles(server).clear()
   vi.stubGlobal('XMLHttpRequest', undefined)
 })
@@ -305,6 +307,27 @@ describe('Composer', () => {
     expect(screen.getByText(/Read-only/)).toBeTruthy()
   })
 
+  it('is hidden if the server does not have the agent of the conversation', async () => {
+    const view = await renderInApp(<Composer />)
+    const { queries, infoQuery, conversationQuery } = server
+    const model = { id: 'm', provider: 'p', demo: false }
+    const agent = (name: string) => ({ name, trust: 'off' as const, model, tools: [] })
+    const summary = {
+      ...{ id: 'c1', title: 'x', createdAt: '', updatedAt: '', messages: 1, position: 1 },
+      ...{ status: 'idle' as const, queued: 0, hasRunner: false, branch: null, damage: null },
+      agent: 'helper',
+    }
+    act(() => {
+      queries.setQueryData(conversationQuery('c1').queryKey, summary)
+      queries.setQueryData(
+        infoQuery.queryKey,
+        (info) => info && { ...info, agents: [agent('chat'), agent('other')] },
+      )
+    })
+    expect((await view.findByText(/^Read-only/)).textContent).toContain('“helper”')
+    expect(screen.queryByRole('textbox')).toBeNull()
+  })
+
   it('keeps the text and shows why if sending fails', async () => {
     const error = { code: 'conversation_busy', message: 'A run is going on.' }
     answer(() => Response.json({ error }, { status: 409 }))
@@ -466,6 +489,68 @@ describe('Composer', () => {
     expect(screen.getByRole('button', { name: 'Cancel a.csv' })).toBeTruthy()
     uploaded.resolve(Response.json({ asset, table: null }))
     expect(await screen.findByRole('button', { name: 'Remove a.csv' })).toBeTruthy()
+  })
+
+  it('sends a message that waits for its files also while another conversation is shown', async () => {
+    const asset = { ref: 'asset://a1', assetId: 'a1', mime: 'text/csv', kind: 'file', size: 9 }
+    const uploaded = Promise.withResolvers<Response>()
+    answer((path) => (path.startsWith('/api/assets?') ? uploaded.promise : Response.json({})))
+    const first = await renderInApp(<Composer />)
+    act(() => attach(new File(['x'], 'a.csv')))
+    type('look at this')
+    fireEvent.keyDown(box(), { key: 'Enter' })
+    await screen.findByText(/Sends when/)
+    first.unmount()
+    const other = await renderInApp(<Composer />, { id: 'c2' })
+    expect(screen.queryByText(/Sends when/)).toBeNull()
+    uploaded.resolve(Response.json({ asset, table: null }))
+    await waitFor(() => expect(readDraft('c1')).toBe(''))
+    const sent = requests.filter(({ path }) => path.endsWith('/messages'))
+    expect(sent).toMatchObject([
+      {
+        path: '/api/conversations/c1/messages',
+        body: { content: 'look at this', attachments: [{ assetRef: 'asset://a1' }] },
+      },
+    ])
+    other.unmount()
+    await renderInApp(<Composer />)
+    expect([box().value, screen.queryByText('a.csv')]).toEqual(['', null])
+  })
+
+  it('keeps a message whose file fails while another conversation is shown, and says so', async () => {
+    const uploaded = Promise.withResolvers<Response>()
+    answer((path) => (path.startsWith('/api/assets?') ? uploaded.promise : Response.json({})))
+    const first = await renderInApp(<Composer />)
+    act(() => attach(new File(['x'], 'a.csv')))
+    type('look at this')
+    fireEvent.keyDown(box(), { key: 'Enter' })
+    first.unmount()
+    const other = await renderInApp(<Composer />, { id: 'c2' })
+    const error = { code: 'table_invalid', message: 'No.' }
+    uploaded.resolve(Response.json({ error }, { status: 422 }))
+    await waitFor(() => expect(server.toasts.get()[0]?.text).toMatch(/^A message was not sent/))
+    server.toasts.clear()
+    other.unmount()
+    await renderInApp(<Composer />)
+    expect([box().value, screen.queryByText(/Sends when/)]).toEqual(['look at this', null])
+    expect(screen.getByRole('button', { name: 'Retry a.csv' })).toBeTruthy()
+    expect(requests.some(({ path }) => path.endsWith('/messages'))).toBe(false)
+  })
+
+  it('shows why a message was not sent also after another conversation was shown', async () => {
+    const sent = Promise.withResolvers<Response>()
+    answer((path) => (path.endsWith('/messages') ? sent.promise : Response.json({})))
+    const first = await renderInApp(<Composer />)
+    type('hello')
+    fireEvent.keyDown(box(), { key: 'Enter' })
+    await waitFor(() => expect(requests.at(-1)?.path).toMatch(/messages$/))
+    first.unmount()
+    sent.resolve(Response.json({ error: { code: 'internal', message: 'No.' } }, { status: 500 }))
+    await waitFor(() => expect(server.toasts.get()).toHaveLength(1))
+    server.toasts.clear()
+    await renderInApp(<Composer />)
+    expect(screen.getByRole('alert').textContent).toContain('Not sent')
+    expect(box().value).toBe('hello')
   })
 
   it('carries a file that is attached meanwhile over to a new conversation', async () => {

@@ -1,16 +1,17 @@
 import { type ConversationState, isWithheld, openRun, readMetadata } from 'byref/client'
 import { ArrowUp, Paperclip, Square } from 'lucide-react'
-import { type RefObject, useEffect, useRef, useState } from 'react'
+import { type RefObject, useEffect, useRef } from 'react'
 import { useConnection, useConversation, useConversationId } from '../app/conversation-context.tsx'
-import { useNavigation } from '../app/navigation.tsx'
 import { useMay } from '../app/role.ts'
 import { useServer } from '../app/server.ts'
+import { useMissingAgent } from '../app/use-serves-agent.ts'
+import { useIsInterrupted } from '../thread/interrupted-run.tsx'
 import { callsOf, type RunPhase, runPhase } from '../thread/run-phase.ts'
 import { Button } from '../ui/button.tsx'
-import { errorText } from '../ui/error-text.ts'
 import { Notice } from '../ui/notice.tsx'
 import { Spinner } from '../ui/spinner.tsx'
-import { keepDraft, readDraft, useDraft, useDraftPlace } from './drafts.ts'
+import { attachmentsOf } from './attached-files.ts'
+import { useDraft, useDraftPlace } from './drafts.ts'
 import { DropZone } from './drop-zone.tsx'
 import { MessageBox } from './message-box.tsx'
 import { onSuggestion } from './suggestions.ts'
@@ -25,6 +26,8 @@ const HINTS: Record<RunPhase, string> = {
   waiting: 'Needs your approval: approve, edit or deny above',
   over: 'Enter to send, Shift+Enter for a new line',
 }
+
+const HINT_WHEN_INTERRUPTED = 'Interrupted. To continue, choose Resume above'
 
 const HINT_FOR_OTHERS = 'Waits for a person who may read the arguments'
 
@@ -46,12 +49,15 @@ export interface ComposerProps {
 export function Composer(props: ComposerProps) {
   const { isOffline } = useServer()
   const mayWrite = useMay('member')
-  if (mayWrite) return <MessageForm {...props} />
+  const missing = useMissingAgent()
+  if (mayWrite && missing === null) return <MessageForm {...props} />
   return (
     <p className="shrink-0 border-t border-line px-3 py-3 text-center text-xs text-ink-3">
       {isOffline
         ? 'This is a saved page. It has no server, so you cannot send messages.'
-        : 'Read-only. To write here, ask for member access.'}
+        : missing !== null && mayWrite
+          ? `Read-only: the agent “${missing}” takes no messages on this server.`
+          : 'Read-only. To write here, ask for member access.'}
     </p>
   )
 }
@@ -61,22 +67,20 @@ export function Composer(props: ComposerProps) {
  * its end or steers it.
  */
 function MessageForm({ autoFocus = false, dropWithin }: ComposerProps) {
-  const { client, forgetConversations, tellError } = useServer()
+  const { client, tellError } = useServer()
   const id = useConversationId()
-  const { openConversation } = useNavigation()
   const phase = useConversation(runPhase)
   const inbox = useConversation((state) => state.inbox)
   const running = phase !== 'over'
   const waits = phase === 'waiting'
   const isForOthers = useConversation(waitsForOthers)
-  const hint = isForOthers ? HINT_FOR_OTHERS : HINTS[phase]
+  const isInterrupted = useIsInterrupted() && running
+  const hint = isForOthers ? HINT_FOR_OTHERS : isInterrupted ? HINT_WHEN_INTERRUPTED : HINTS[phase]
   const { status } = useConnection()
-  const sendMessage = useSend()
   const place = useDraftPlace(id)
-  const { uploads, add, restore, replace, retry, remove, clearSent, moveTo } = useUploads(place)
+  const { status: sending, problem, send: sendMessage, release, dismissProblem } = useSend(place)
+  const { uploads, add, restore, replace, retry, remove } = useUploads(place)
   const [text, setText] = useDraft(place)
-  const [sending, setSending] = useState(false)
-  const [problem, setProblem] = useState<{ code?: string; message: string } | null>(null)
   const box = useRef<HTMLTextAreaElement>(null)
   const files = useRef<HTMLInputElement>(null)
 
@@ -99,47 +103,15 @@ function MessageForm({ autoFocus = false, dropWithin }: ComposerProps) {
     if (autoFocus) focusWithoutTouch(box.current)
   }, [autoFocus])
 
-  const isShown = useRef(true)
-  useEffect(() => {
-    isShown.current = true
-    return () => {
-      isShown.current = false
-    }
-  }, [])
-
-  const attachments = uploads.flatMap(({ result }) =>
-    result ? [{ assetRef: (result.workbook ?? result.table ?? result.asset).ref }] : [],
-  )
   const newTable = uploads.findLast(({ result }) => result?.table)?.result?.table
   const isUploading = uploads.some((upload) => upload.status === 'sending')
-  const empty = text.trim() === '' && attachments.length === 0 && !isUploading
-  const ready = !empty && !sending && status !== 'closed'
+  const empty = text.trim() === '' && attachmentsOf(uploads).length === 0 && !isUploading
+  const ready = !empty && sending === null && status !== 'closed'
   const busyHint = waits ? HINT_WHILE_WAITING : HINT_WHILE_BUSY
-  const [held, setHeld] = useState<'queue' | 'steer' | null>(null)
 
   // After a person's decision, the message and the result of the call are answered together.
   async function send(ifBusy: 'queue' | 'steer' = waits ? 'steer' : 'queue'): Promise<void> {
-    if (!ready) return
-    if (isUploading) return setHeld(ifBusy)
-    setSending(true)
-    setProblem(null)
-    try {
-      const conversation = await sendMessage({ content: text.trim(), attachments }, ifBusy)
-      // More may have been written and attached since, and another conversation may be shown.
-      const now = readDraft(place)
-      keepDraft(place, now.startsWith(text) ? now.slice(text.length).trimStart() : now)
-      clearSent(uploads)
-      forgetConversations()
-      if (id !== null || !isShown.current) return
-      keepDraft(conversation, readDraft(place))
-      keepDraft(place, '')
-      moveTo(conversation)
-      await openConversation(conversation)
-    } catch (error) {
-      setProblem(errorText(error))
-    } finally {
-      setSending(false)
-    }
+    if (ready) await sendMessage(ifBusy)
   }
 
   /** Puts a suggested question into the box. */
@@ -150,16 +122,9 @@ function MessageForm({ autoFocus = false, dropWithin }: ComposerProps) {
 
   /** Removes a file. A message that waited for it is no longer sent automatically. */
   function removeFile(key: number): void {
-    setHeld(null)
+    if (sending === 'held') release()
     remove(key)
   }
-
-  // A message that waits for uploads is sent when they are complete, unless one failed.
-  useEffect(() => {
-    if (held === null || isUploading) return
-    setHeld(null)
-    if (uploads.every((upload) => upload.status === 'done')) void send(held)
-  })
 
   /** Stops the run. Queued messages do not start the next one: they return to the box. */
   async function stop(): Promise<void> {
@@ -191,7 +156,7 @@ function MessageForm({ autoFocus = false, dropWithin }: ComposerProps) {
             code={problem.code}
             live
             className="mb-2"
-            actions={<Button onClick={() => setProblem(null)}>Dismiss</Button>}
+            actions={<Button onClick={() => dismissProblem()}>Dismiss</Button>}
           >
             {problem.code === 'unreachable'
               ? 'It may not have arrived. Your text is still here, and you can safely send it again.'
@@ -250,7 +215,7 @@ function MessageForm({ autoFocus = false, dropWithin }: ComposerProps) {
               }}
             />
             <span className="ms-auto min-w-0 truncate pe-1 text-2xs text-ink-3 max-sm:invisible">
-              {held ? HINT_WHILE_HELD : running && !empty ? busyHint : hint}
+              {sending === 'held' ? HINT_WHILE_HELD : running && !empty ? busyHint : hint}
             </span>
             {running && (
               <Button
@@ -271,7 +236,7 @@ function MessageForm({ autoFocus = false, dropWithin }: ComposerProps) {
             {running && !waits && !empty && (
               <Button
                 look="outline"
-                disabled={!ready || held !== null}
+                disabled={!ready}
                 title="Add it to this run, at its next step (Ctrl+Enter)"
                 onClick={() => void send('steer')}
                 className="rounded-lg"
@@ -286,10 +251,10 @@ function MessageForm({ autoFocus = false, dropWithin }: ComposerProps) {
                 type="submit"
                 aria-label={running ? undefined : 'Send'}
                 title={running && !waits ? 'Send when this run is over (Enter)' : 'Send'}
-                disabled={!ready || held !== null}
+                disabled={!ready}
                 className="rounded-lg"
               >
-                {sending || held ? (
+                {sending ? (
                   <Spinner className="text-solid-ink" />
                 ) : running ? (
                   waits ? (

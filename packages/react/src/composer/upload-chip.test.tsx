@@ -34,6 +34,6 @@ describe('UploadChip', () => {
 
   it('shows the real ending of a file', async () => {
     await show({ file: new File([], 'invoice\u202efdp.exe') })
-    expect(screen.getByText('invoice\ufffdfdp.exe')).toBeTruthy()
+    expect(screen.getByText('invoice⟨U+202E⟩fdp.exe')).toBeTruthy()
   })
 })

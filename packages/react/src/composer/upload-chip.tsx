@@ -5,8 +5,9 @@ import { AssetIcon } from '../references/asset-icon.tsx'
 import { tableShape } from '../references/table-shape.ts'
 import { Button } from '../ui/button.tsx'
 import { cn } from '../ui/cn.ts'
-import { formatBytes, formatName, formatShare } from '../ui/format.ts'
+import { formatBytes, formatShare } from '../ui/format.ts'
 import { Spinner } from '../ui/spinner.tsx'
+import { visibleText } from '../ui/visible-text.ts'
 import type { Upload } from './attached-files.ts'
 
 /** Properties of {@link UploadChip}. */
@@ -19,7 +20,7 @@ export interface UploadChipProps {
 /** Renders a file of the unsent message: its progress, its asset, or its error. */
 export function UploadChip({ upload, onRetry, onRemove }: UploadChipProps) {
   const { file, status, progress, imported, error } = upload
-  const name = formatName(file.name)
+  const name = visibleText(file.name)
   const done = imported?.share ?? progress
   return (
     <li

@@ -18,10 +18,6 @@ export function useUploads(place: string): {
   replace: (attachment: SuggestedAsset, ids: readonly string[]) => void
   retry: (key: number) => void
   remove: (key: number) => void
-  /** Removes the files that were sent with a message. Failed files stay, and so do later ones. */
-  clearSent: (sent: readonly Upload[]) => void
-  /** Moves the files to the conversation that the message created. */
-  moveTo: (conversation: string) => void
 } {
   const server = useServer()
   const { assetQuery, client, queries } = server
@@ -84,7 +80,5 @@ export function useUploads(place: string): {
     },
     retry: (key) => files.retry(key),
     remove: (key) => files.remove(place, (one) => one.key === key),
-    clearSent: (sent) => files.remove(place, (one) => one.status === 'done' && sent.includes(one)),
-    moveTo: (conversation) => files.move(place, conversation),
   }
 }

@@ -8,7 +8,8 @@ import { useServer } from '../app/server.ts'
 import { useQuery } from '../app/server-queries.ts'
 import { cn } from '../ui/cn.ts'
 import { useContainer } from '../ui/container.ts'
-import { formatBytes, formatName } from '../ui/format.ts'
+import { formatBytes } from '../ui/format.ts'
+import { visibleText } from '../ui/visible-text.ts'
 import { AssetCard } from './asset-card.tsx'
 import { AssetIcon } from './asset-icon.tsx'
 import { InsideLink } from './inside-link.ts'
@@ -50,7 +51,7 @@ export function AssetChip({ reference, literal = false, name, detail, className 
   const field = fieldPath.filter((key, index) => index > 0 || key !== 'content').join(' › ')
   const text = literal
     ? shorten(reference)
-    : [formatName(name ?? data?.asset.name ?? id), field].filter(Boolean).join(' › ')
+    : [visibleText(name ?? data?.asset.name ?? id), field].filter(Boolean).join(' › ')
   return (
     <HoverCard.Root openDelay={250} closeDelay={100} onOpenChange={setHovered}>
       <HoverCard.Trigger asChild>

@@ -18,7 +18,7 @@ export function isBlock({ content, content_type }: Message): boolean {
 }
 
 const METHODS: Record<NonNullable<DataBlock['_outputMethod']>, string> = {
-  set: 'replaced',
+  set: 'set',
   merge: 'merged',
   assign: 'assigned',
   push: 'added',

@@ -1,24 +1,11 @@
 import { Fragment, useState } from 'react'
 import { formatCount } from '../ui/format.ts'
+import { visibleText } from '../ui/visible-text.ts'
 import { AssetChip } from './asset-chip.tsx'
 import { findEmbedded, isAsset, isVariable } from './kinds.ts'
 import { VariableChip } from './variable-chip.tsx'
 
 const LONG = 280
-
-/**
- * Characters that a browser hides or obeys: controls, and marks that change the order of text. Line ends, tabs and
- * joiners of letters are allowed.
- */
-const UNSEEN = /(?![\n\t\r\u200c\u200d])[\p{C}\u2028\u2029]/gu
-
-/** Makes hidden characters visible, because people decide on the basis of this text. */
-function visible(text: string): string {
-  return text.replace(
-    UNSEEN,
-    (one) => `⟨U+${(one.codePointAt(0) ?? 0).toString(16).toUpperCase()}⟩`,
-  )
-}
 
 /** Renders a scalar of JSON. A reference is a chip; long text is cut, with a button for the rest. */
 export function InlineValue({
@@ -72,13 +59,13 @@ function WithChips({ text }: { text: string }) {
     <>
       {found.map(({ start, url }, index) => (
         <Fragment key={start}>
-          {visible(text.slice(found[index - 1]?.end ?? 0, start))}
+          {visibleText(text.slice(found[index - 1]?.end ?? 0, start))}
           {'<|'}
           <AssetChip reference={url} literal />
           {'|>'}
         </Fragment>
       ))}
-      {visible(text.slice(found.at(-1)?.end ?? 0))}
+      {visibleText(text.slice(found.at(-1)?.end ?? 0))}
     </>
   )
 }

@@ -50,6 +50,13 @@ const field = (name: RegExp) =>
   within(screen.getByRole('form', { name: 'Input' })).getByLabelText(name)
 
 describe('SchemaForm', () => {
+  it('has a name of its own among the forms of a conversation', async () => {
+    await show([asks, { ...asks, id: 'second' }])
+    await waitFor(() => expect(screen.getAllByRole('form')).toHaveLength(2))
+    const names = screen.getAllByRole('form').map((form) => form.getAttribute('aria-label'))
+    expect(names).toEqual(['Input (1 of 2)', 'Input (2 of 2)'])
+  })
+
   it('is built from the schema of an input message, and sends what is entered as input', async () => {
     await show([asks])
     await screen.findByRole('form')

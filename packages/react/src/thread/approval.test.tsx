@@ -219,7 +219,7 @@ describe('Approval', () => {
       { type: 'TOOL_CALL_END', toolCallId: 'm1', runId: 'r', parentMessageId: 'p', call },
       ...parts,
     )
-    const why = screen.getByRole('region', { name: 'Why you are asked' })
+    const why = screen.getByRole('group', { name: 'Why you are asked' })
     expect(why.textContent).toContain(
       'sum comes from the result of read_mail. It is untrusted: somebody outside may have written it',
     )
@@ -242,7 +242,7 @@ describe('Approval', () => {
       'type' in part && part.type === 'APPROVAL_REQUESTED' ? { ...part, violations } : part,
     )
     await show(...parts)
-    const why = within(screen.getByRole('region', { name: 'Why you are asked' }))
+    const why = within(screen.getByRole('group', { name: 'Why you are asked' }))
     expect(why.getAllByRole('listitem').map((one) => one.textContent)).toEqual([
       expect.stringContaining('The call depends on untrusted data'),
     ])
@@ -255,7 +255,7 @@ describe('Approval', () => {
   it('shows the changes before the folded arguments', async () => {
     const diff = '@@ -1,2 +1,2 @@\n a\n-b\n+B'
     await show(...withPreviews(asked({ ref: 'asset://a1' }), [diff]))
-    const changes = within(form()).getByRole('region', { name: 'Changes' })
+    const changes = within(form()).getByRole('group', { name: 'Changes' })
     expect(within(changes).getByRole('deletion').textContent).toBe('-b')
     expect(within(changes).getByRole('insertion').textContent).toBe('+B')
     const folded = form().querySelector('details') as HTMLDetailsElement
@@ -268,11 +268,29 @@ describe('Approval', () => {
   it('shows the changes of each item, and other text unchanged', async () => {
     const parts = asked({ ref: '†item' }, [{ ref: 'a' }, { ref: 'b' }])
     await show(...withPreviews(parts, ['/port\n-/old', null]))
-    const first = within(form()).getByRole('region', { name: 'Changes by item 1' })
+    const first = within(form()).getByRole('group', { name: 'Changes by item 1' })
     expect(first.textContent).toContain('/port-/old')
     expect(within(first).queryByRole('deletion')).toBeNull()
-    const second = within(form()).getByRole('region', { name: 'Changes by item 2' })
+    const second = within(form()).getByRole('group', { name: 'Changes by item 2' })
     expect(second.textContent).toContain('There is no preview')
+  })
+
+  it('has a name of its own among the waiting calls of its tool', async () => {
+    const [start, step, ...first] = asked({ sum: 5 })
+    const second = JSON.parse(
+      JSON.stringify(first).replaceAll('"c1"', '"c2"').replaceAll('"q"', '"q2"'),
+    )
+    const state = stateOf(
+      ...[start, step, ...first, ...second].filter((part) => part !== undefined),
+    )
+    const cards = ['c1', 'c2'].map((id) => (
+      <CallCard key={id} id={id} call={state.calls[id]?.call ?? null} />
+    ))
+    await renderInApp(cards, { state })
+    await waitFor(() => expect(screen.getAllByRole('form')).toHaveLength(2))
+    const names = screen.getAllByRole('form').map((form) => form.getAttribute('aria-label'))
+    expect(names).toEqual(['Approval of pay (1 of 2)', 'Approval of pay (2 of 2)'])
+    expect(screen.queryByRole('region', { name: 'Why you are asked' })).toBeNull()
   })
 
   it('disappears when somebody has answered', async () => {

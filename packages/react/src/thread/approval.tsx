@@ -1,6 +1,6 @@
-import { type ApprovalState, isWithheld } from 'byref/client'
+import { type ApprovalState, type ConversationState, isWithheld } from 'byref/client'
 import { useState } from 'react'
-import { useConversationId } from '../app/conversation-context.tsx'
+import { useConversation, useConversationId } from '../app/conversation-context.tsx'
 import { useMay } from '../app/role.ts'
 import { useServer } from '../app/server.ts'
 import { JsonTree } from '../json/json-tree.tsx'
@@ -23,15 +23,16 @@ export interface ApprovalProps {
   callId: string
   name: string
   approval: ApprovalState
-  /** The name of the form, for screen readers. Default: `Approval of` and the name of the tool. */
-  label?: string
+  /** What distinguishes the form from others on the page, for screen readers. */
+  where?: string
 }
 
 /** Asks a person whether a call may run, and shows the arguments that will run. */
-export function Approval({ callId, name, approval, label = `Approval of ${name}` }: ApprovalProps) {
+export function Approval({ callId, name, approval, where = '' }: ApprovalProps) {
   const { client } = useServer()
   const conversation = useConversationId()
   const mayDecide = useMay('member')
+  const title = name + useConversation((state) => placeAmongWaiting(state, callId)) + where
   const isHidden = isWithheld(approval.arguments)
   const [reason, setReason] = useState('')
   const [sent, setSent] = useState(false)
@@ -44,7 +45,7 @@ export function Approval({ callId, name, approval, label = `Approval of ${name}`
       <>
         <FlowReasons tool={name} approval={approval} />
         <ArgumentsForm
-          name={name}
+          title={title}
           approval={approval}
           onCancel={() => setChanging(false)}
           onApprove={(changed) =>
@@ -71,7 +72,7 @@ export function Approval({ callId, name, approval, label = `Approval of ${name}`
 
   return (
     <form
-      aria-label={label}
+      aria-label={`Approval of ${title}`}
       onSubmit={(event) => {
         event.preventDefault()
         void answer(false)
@@ -133,6 +134,16 @@ export function Approval({ callId, name, approval, label = `Approval of ${name}`
       )}
     </form>
   )
+}
+
+/** Returns which one of the waiting calls of its tool a call is. Empty for the only one. */
+function placeAmongWaiting({ calls }: ConversationState, callId: string): string {
+  const waiting = Object.values(calls).filter(
+    ({ name, status }) => status === 'waiting' && name === calls[callId]?.name,
+  )
+  if (waiting.length < 2) return ''
+  const number = waiting.findIndex(({ id }) => id === callId) + 1
+  return ` (${formatCount(number)} of ${formatCount(waiting.length)})`
 }
 
 /** Renders exactly what will run: the arguments, or those of each item of a mapped call. */

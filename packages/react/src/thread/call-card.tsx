@@ -8,6 +8,7 @@ import { cn } from '../ui/cn.ts'
 import { formatCount, formatDuration } from '../ui/format.ts'
 import { lazyPart } from '../ui/lazy-part.tsx'
 import { Spinner } from '../ui/spinner.tsx'
+import { visibleText } from '../ui/visible-text.ts'
 import { CallArguments } from './call-arguments.tsx'
 import { type CallStatus, callStatus, timeTaken } from './call-status.ts'
 import { JumpLink } from './jump-link.tsx'
@@ -99,7 +100,8 @@ function Edits({ callId }: { callId: string }) {
         >
           <FileDiff className="size-3.5 shrink-0" aria-hidden />
           <span className="[overflow-wrap:anywhere]">
-            Compare {name === undefined ? 'with the version before' : <bdi>{name}</bdi>}
+            Compare{' '}
+            {name === undefined ? 'with the version before' : <bdi>{visibleText(name)}</bdi>}
           </span>
         </PlaceLink>
       ))}

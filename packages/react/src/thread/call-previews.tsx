@@ -12,14 +12,14 @@ export function CallPreviews({ previews }: { previews: NonNullable<ApprovalState
           previews.length === 1 ? 'Changes' : `Changes by item ${formatCount(index + 1)}`
         return (
           // biome-ignore lint/suspicious/noArrayIndexKey: items have their places
-          <section key={index} aria-label={label} className="space-y-1">
+          <fieldset key={index} aria-label={label} className="min-w-0 space-y-1">
             <p className="text-ink-2">{label}</p>
             {text === null ? (
               <p className="text-ink-3">There is no preview.</p>
             ) : (
-              <DiffText text={text} label={label} />
+              <DiffText text={text} />
             )}
-          </section>
+          </fieldset>
         )
       })}
     </div>
@@ -27,13 +27,13 @@ export function CallPreviews({ previews }: { previews: NonNullable<ApprovalState
 }
 
 /** Renders a unified diff with its added and removed lines. Any other text is shown as it is. */
-function DiffText({ text, label }: { text: string; label: string }) {
+function DiffText({ text }: { text: string }) {
   const lines = text.split('\n')
   const isDiff = lines.some((line) => line.startsWith('@@ '))
   return (
     <ScrollArea
       role="group"
-      aria-label={label}
+      aria-label="Lines"
       dir="ltr"
       className="max-h-80 rounded-md bg-sunken py-1 font-mono leading-5"
     >

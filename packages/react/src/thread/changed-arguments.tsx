@@ -8,7 +8,8 @@ type Values = Record<string, unknown>
 
 /** Properties of {@link ArgumentsForm}. */
 export interface ArgumentsFormProps {
-  name: string
+  /** The tool, and which one of its calls it is. */
+  title: string
   approval: ApprovalState
   /** Called with the entered arguments; with none if they are the proposed ones. */
   onApprove: (changed: ApprovalAnswerArguments | undefined) => Promise<void>
@@ -19,7 +20,7 @@ export interface ArgumentsFormProps {
 export type ApprovalAnswerArguments = Values | (Values | null)[]
 
 /** Renders a form in which a person changes the arguments of a call before approving it. */
-export function ArgumentsForm({ name, approval, onApprove, onCancel }: ArgumentsFormProps) {
+export function ArgumentsForm({ title, approval, onApprove, onCancel }: ArgumentsFormProps) {
   const proposed: Values = approval.items
     ? { items: approval.items }
     : isRecord(approval.arguments)
@@ -46,7 +47,7 @@ export function ArgumentsForm({ name, approval, onApprove, onCancel }: Arguments
       className="scroll-my-4 p-2.5"
     >
       <SchemaForm
-        label={`Arguments of ${name}`}
+        label={`Arguments of ${title}`}
         fields={
           approval.items
             ? [fieldOf('items', approval.items, 'Arguments of each item')]

@@ -6,6 +6,7 @@ import { newMessageId } from '../composer/use-send.ts'
 import { readVariable } from '../references/board.ts'
 import { readBlock } from '../references/data-block.ts'
 import { asSchema, fieldsOf } from '../schema/schema-fields.ts'
+import { formatCount } from '../ui/format.ts'
 import { lazyPart } from '../ui/lazy-part.tsx'
 
 const SchemaForm = lazyPart(async () => (await import('../schema/schema-form.tsx')).SchemaForm)
@@ -26,11 +27,18 @@ export function InputForm({ message }: { message: Message }) {
   const fields = fieldsOf(schema)
   if (!fields || !mayWrite || conversation === null) return null
   const found = readVariable(messages, _instance === undefined ? '†input' : `†input#${_instance}`)
+  const forms = messages.filter(isForm)
+  const number = forms.findIndex(({ id }) => id === message.id) + 1
   return (
     <div className="space-y-1.5">
       {description && <p className="text-sm text-ink-2">{description}</p>}
       <SchemaForm
-        label="Input"
+        // Screen readers list the forms of a page by their names.
+        label={
+          forms.length > 1
+            ? `Input (${formatCount(number)} of ${formatCount(forms.length)})`
+            : 'Input'
+        }
         fields={fields}
         values={'value' in found ? asSchema(found.value) : {}}
         onSubmit={async (input) => {

@@ -1,6 +1,7 @@
 // @vitest-environment jsdom
 import { act, fireEvent, screen, waitFor } from '@testing-library/react'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { Composer } from '../composer/composer.tsx'
 import { runStarted, stateOf, stepStarted } from '../testing/messages.ts'
 import { renderInApp } from '../testing/render-in-app.tsx'
 import { Thread } from './thread.tsx'
@@ -37,6 +38,14 @@ describe('an open run without events', () => {
     expect(asked).toContain('/api/conversations/c1/resume')
     await act(() => vi.advanceTimersByTimeAsync(10_000))
     expect(await screen.findByRole('alert')).toBeTruthy()
+  })
+
+  it('is not called an answer that is being written', async () => {
+    await renderInApp(<Composer />, { state })
+    expect(screen.getByText('Answering…')).toBeTruthy()
+    await act(() => vi.advanceTimersByTimeAsync(5_000))
+    expect(await screen.findByText(/^Interrupted/)).toBeTruthy()
+    expect(screen.queryByText('Answering…')).toBeNull()
   })
 
   it('is shown as it is while a server works on it', async () => {

@@ -6,6 +6,7 @@ import { useConversation, useConversationId } from '../app/conversation-context.
 import { useChangeView, useNavigation } from '../app/navigation.tsx'
 import { useMay, useSeesDebug } from '../app/role.ts'
 import { useServer } from '../app/server.ts'
+import { useMissingAgent } from '../app/use-serves-agent.ts'
 import { Button } from '../ui/button.tsx'
 import { cn } from '../ui/cn.ts'
 import { Confirm } from '../ui/confirm.tsx'
@@ -101,6 +102,7 @@ function Items({
   const { addressOf, openConversation, opensOthers } = useNavigation()
   const change = useChangeView()
   const mayWrite = useMay('member')
+  const isServed = useMissingAgent() === null
   const mayDelete = useMay('owner')
   const isOver = useConversation(runPhase) === 'over'
   const asked = useConversation((state) => saidBefore(state.messages, message))
@@ -149,7 +151,7 @@ function Items({
           Debug data
         </MenuItem>
       )}
-      {mayWrite && opensOthers && (
+      {mayWrite && opensOthers && isServed && (
         <>
           <MenuRule />
           {asked && (

@@ -1,6 +1,7 @@
 import type { Message, WrittenLabelTree } from 'byref/client'
 import { readMetadata } from 'byref/client'
 import { Bot, Cog, User, Wrench } from 'lucide-react'
+import { useConversation } from '../app/conversation-context.tsx'
 import { LabelMark } from '../trust/label-mark.tsx'
 import { cn } from '../ui/cn.ts'
 import { formatFullTime, formatTime } from '../ui/format.ts'
@@ -16,12 +17,16 @@ const ICONS: Record<string, typeof User> = {
 export function MessageHeader({ message, label }: { message: Message; label?: WrittenLabelTree }) {
   const role = message.sender?.participant_role ?? 'unknown'
   const { attribution } = readMetadata(message)
+  // In the conversation of a sub-agent, the agent that calls it takes the part of a person.
+  const isFromCaller = useConversation(
+    ({ runs }) => runs[0]?.toolCallId !== undefined && runs[0].messageIds.includes(message.id),
+  )
   return (
     <header className="mb-1 flex items-center gap-2 pointer-coarse:pe-10">
-      <Avatar of={role} />
+      <Avatar of={isFromCaller ? 'assistant' : role} />
       <p className="flex min-w-0 flex-1 flex-wrap items-baseline gap-x-1.5">
         <span dir="auto" className="max-w-full truncate font-semibold">
-          {senderName(message)}
+          {isFromCaller ? 'Calling agent' : senderName(message)}
         </span>
         {attribution && (
           <span dir="auto" className="max-w-full truncate text-xs text-ink-3" title={attribution}>

@@ -4,6 +4,7 @@ import { useConversation, useConversationId } from '../app/conversation-context.
 import { useNavigation } from '../app/navigation.tsx'
 import { useMay } from '../app/role.ts'
 import { useServer } from '../app/server.ts'
+import { useMissingAgent } from '../app/use-serves-agent.ts'
 import { Button } from '../ui/button.tsx'
 import { Notice } from '../ui/notice.tsx'
 
@@ -79,9 +80,11 @@ function TryAgain({ run }: { run: RunState }) {
   const conversation = useConversationId()
   const { openConversation, opensOthers } = useNavigation()
   const mayWrite = useMay('member')
+  const isServed = useMissingAgent() === null
   const [busy, setBusy] = useState(false)
   const said = run.messageIds.at(-1)
-  if (!mayWrite || !opensOthers || conversation === null || said === undefined) return null
+  if (!mayWrite || !isServed || !opensOthers || conversation === null || said === undefined)
+    return null
 
   async function again(id: string, message: string): Promise<void> {
     setBusy(true)

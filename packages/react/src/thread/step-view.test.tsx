@@ -106,6 +106,18 @@ describe('StepView', () => {
     expect(line()).toBeTruthy()
   })
 
+  it('draws hundreds of calls only as far as a person scrolls or the URL leads', async () => {
+    const calls = Array.from({ length: 200 }, (_, number) => call(`${number}`))
+    const parts = [message({ id: 'q', metadata: { tool_calls: calls } }), result('50')]
+    const cards = () => screen.getAllByRole('article', { name: 'Call of chart_rows' }).length
+    const first = await show(parts)
+    fireEvent.click(screen.getByRole('button', { name: '… 188 more calls' }))
+    expect(cards()).toBe(24)
+    first.unmount()
+    await show(parts, '/#m-r50')
+    expect([cards(), screen.getAllByText('fine').length]).toEqual([51, 1])
+  })
+
   it('shows a picture that no answer shows, with a title that is never an id', async () => {
     const chart = { assetRef: 'asset://a1', mimeType: 'image/png', kind: 'image' }
     const view = await show([

@@ -11,6 +11,7 @@ import { useConversation } from '../app/conversation-context.tsx'
 import { useHash } from '../app/navigation.tsx'
 import { cn } from '../ui/cn.ts'
 import { formatCount, formatDuration } from '../ui/format.ts'
+import { More } from '../ui/more.tsx'
 import { Spinner } from '../ui/spinner.tsx'
 import { CallCard } from './call-card.tsx'
 import { type CallStatus, callStatus, timeTaken } from './call-status.ts'
@@ -168,24 +169,45 @@ export interface StepCallsProps {
   asides: readonly Message[]
 }
 
-/** Renders each call with its result in one card, and what it wrote below. */
+/** The number of calls that are drawn at first, and more at a time: hundreds of cards take long. */
+const DRAWN = 12
+
+/**
+ * Renders each call with its result in one card, and what it wrote below. Of many calls, those up to the place that a
+ * person has scrolled or linked to are drawn.
+ */
 export function StepCalls({ calls, messageId, asides }: StepCallsProps) {
   const behind = Map.groupBy(asides, (aside) => callBehind(aside) ?? '')
-  return calls.map(({ id, call }) => {
-    const own = behind.get(id) ?? []
-    const result = own.find((aside) => readMetadata(aside).result !== null)
-    return (
-      <Fragment key={id}>
-        <CallCard id={id} call={call} messageId={messageId} result={result} />
-        {own.map(
-          (aside) =>
-            aside !== result && (
-              <MessageView key={aside.id} message={aside} header={false} inStep />
-            ),
-        )}
-      </Fragment>
-    )
-  })
+  const [reached, setReached] = useState(DRAWN)
+  const hash = readHash(useHash())
+  const linked = calls.findIndex(
+    ({ id }) => hash === `call-${id}` || behind.get(id)?.some((aside) => hash === `m-${aside.id}`),
+  )
+  const drawn = Math.max(reached, linked + 1)
+  return (
+    <>
+      {calls.slice(0, drawn).map(({ id, call }) => {
+        const own = behind.get(id) ?? []
+        const result = own.find((aside) => readMetadata(aside).result !== null)
+        return (
+          <Fragment key={id}>
+            <CallCard id={id} call={call} messageId={messageId} result={result} />
+            {own.map(
+              (aside) =>
+                aside !== result && (
+                  <MessageView key={aside.id} message={aside} header={false} inStep />
+                ),
+            )}
+          </Fragment>
+        )
+      })}
+      <More
+        count={Math.max(0, calls.length - drawn)}
+        what="calls"
+        onReach={() => setReached(drawn + DRAWN)}
+      />
+    </>
+  )
 }
 
 interface Standing {

@@ -49,13 +49,17 @@ describe('SubAgentLink', () => {
 })
 
 describe('SubAgentOrigin', () => {
-  const run = { threadId: 'c', runId: 'r', messageIds: [], owner: 'me', toolCallId: 'call1' }
-  const state = stateOf({ type: 'RUN_STARTED', ...run }, message({ content: 'Review this' }))
+  const run = { threadId: 'c', runId: 'r', messageIds: ['m1'], owner: 'me', toolCallId: 'call1' }
+  const state = stateOf(
+    { type: 'RUN_STARTED', ...run },
+    message({ id: 'm1', content: 'Review this' }),
+  )
 
   it('leads from the conversation of a sub-agent to the call', async () => {
     await renderInApp(<Thread />, { state, id: 'c1/call1' })
     const link = await screen.findByRole('link', { name: 'Go to the call' })
     expect(link.getAttribute('href')).toBe('/c/c1#call-call1')
+    expect(screen.getByText('Calling agent')).toBeTruthy()
   })
 
   it('is absent from a fork', async () => {

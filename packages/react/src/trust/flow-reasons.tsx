@@ -13,9 +13,9 @@ export function FlowReasons({ tool, approval }: { tool: string; approval: Approv
   const violations = distinct(approval.violations ?? [])
   if (violations.length === 0) return null
   return (
-    <section
+    <fieldset
       aria-label="Why you are asked"
-      className="border-b border-line bg-warn-soft px-2.5 py-2 text-sm"
+      className="min-w-0 border-b border-line bg-warn-soft px-2.5 py-2 text-sm"
     >
       <p className="flex items-center gap-1.5 font-medium text-warn">
         <ShieldAlert className="size-4 shrink-0" aria-hidden />
@@ -38,7 +38,7 @@ export function FlowReasons({ tool, approval }: { tool: string; approval: Approv
           If you approve, {tool} gets exactly the arguments below.
         </p>
       )}
-    </section>
+    </fieldset>
   )
 }
 

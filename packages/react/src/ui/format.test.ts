@@ -6,7 +6,6 @@ import {
   formatCount,
   formatDuration,
   formatFullTime,
-  formatName,
   formatShare,
   formatTenths,
   formatTime,
@@ -41,13 +40,6 @@ describe('formatCost', () => {
     [1204.3, '$1,204.30'],
   ])('writes %d as %s', (dollars, text) => {
     expect(formatCost(dollars)).toBe(text)
-  })
-})
-
-describe('formatName', () => {
-  it('shows the real ending of a file whose name has characters that turn text around', () => {
-    expect(formatName('invoice\u202efdp.exe')).toBe('invoice\ufffdfdp.exe')
-    expect(formatName('שלום\u200f 1.pdf')).toBe('שלום\u200f 1.pdf')
   })
 })
 

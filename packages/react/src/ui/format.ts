@@ -124,11 +124,3 @@ function browserLocale(): string | undefined {
   // Chromium on Linux may name one that Intl rejects, such as `en-US@posix`.
   return language && /^[a-z0-9-]+$/i.test(language) ? language : undefined
 }
-
-/**
- * Returns the name of a file without characters that change the order of others: with them, an `.exe` looks like a
- * `.pdf`.
- */
-export function formatName(name: string): string {
-  return name.replace(/[\u202a-\u202e\u2066-\u2069]/g, '\ufffd')
-}

@@ -1,7 +1,7 @@
 import type { AssetCreated, ConversationState } from 'byref/client'
 import { readMetadata } from 'byref/client'
 import { parse } from '../../references/kinds.ts'
-import { formatName } from '../../ui/format.ts'
+import { visibleText } from '../../ui/visible-text.ts'
 
 /** An asset that the conversation made or was given. */
 export interface AssetEntry {
@@ -43,6 +43,6 @@ export function conversationAssets({
     }
   }
   return [...entries.values()]
-    .map((entry) => ({ ...entry, name: entry.name && formatName(entry.name) }))
+    .map((entry) => ({ ...entry, name: entry.name && visibleText(entry.name) }))
     .reverse()
 }

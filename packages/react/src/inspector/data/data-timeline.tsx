@@ -17,7 +17,7 @@ export function DataTimeline({ writes, at }: { writes: readonly DataWrite[]; at:
     <div className="sticky top-0 z-10 space-y-1 border-b border-line bg-surface px-3 py-2 text-xs">
       <div className="flex min-h-6 flex-wrap items-center gap-x-2">
         <label htmlFor="data-at" className="text-ink-3">
-          {isNow ? 'Latest' : 'Earlier version'}
+          After change
         </label>
         <input
           id="data-at"
@@ -30,7 +30,7 @@ export function DataTimeline({ writes, at }: { writes: readonly DataWrite[]; at:
           className="h-6 min-w-0 flex-1 basis-24 accent-variable"
         />
         <span className="text-ink-3 tabular-nums">
-          {formatCount(at + 1)}/{formatCount(writes.length)}
+          {formatCount(at + 1)} of {formatCount(writes.length)}
         </span>
         <Button
           look="outline"

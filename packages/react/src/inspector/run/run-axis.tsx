@@ -8,24 +8,28 @@ export function RunAxis({ length, children }: { length: number; children: ReactN
   return (
     <div className="@container relative px-1.5 pt-5 pb-1.5">
       <div aria-hidden className="pointer-events-none absolute inset-x-3 inset-y-0">
-        {ticksOf(length).map((tick, index) => (
-          <span
-            key={tick}
-            className="absolute inset-y-0 border-s border-line/70"
-            style={{ insetInlineStart: `${(tick / length) * 100}%` }}
-          >
-            {tick / length < 0.92 && (
-              <span
-                className={cn(
-                  'block ps-1 pt-0.5 text-2xs whitespace-nowrap text-ink-3 tabular-nums',
-                  placeOf(index, tick / length),
-                )}
-              >
-                {tick === 0 ? formatCount(0) : formatDuration(tick)}
-              </span>
-            )}
-          </span>
-        ))}
+        {ticksOf(length).map((tick, index) => {
+          const label = tick === 0 ? formatCount(0) : formatDuration(tick)
+          return (
+            <span
+              key={tick}
+              className="absolute inset-y-0 border-s border-line/70"
+              style={{ insetInlineStart: `${(tick / length) * 100}%` }}
+            >
+              {/* `1 min 40 s` needs more room than `1.5 s`. */}
+              {tick / length < (label.length > 7 ? 0.84 : 0.92) && (
+                <span
+                  className={cn(
+                    'block ps-1 pt-0.5 text-2xs whitespace-nowrap text-ink-3 tabular-nums',
+                    placeOf(index, tick / length),
+                  )}
+                >
+                  {label}
+                </span>
+              )}
+            </span>
+          )
+        })}
       </div>
       <ol className="relative space-y-px">{children}</ol>
     </div>

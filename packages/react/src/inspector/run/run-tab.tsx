@@ -135,7 +135,7 @@ function Run({
                   callId={bar.call.id}
                   name={bar.name}
                   approval={bar.call.approval}
-                  label={`Approval of ${bar.name} in run ${number}`}
+                  where={` in run ${formatCount(number)}`}
                 />
               </div>
             )}
