@@ -78,7 +78,9 @@ async function protectedServer() {
     const where = `${origin()}/.well-known/oauth-protected-resource/mcp`
     return c.body(null, 401, { 'www-authenticate': `Bearer resource_metadata="${where}"` })
   })
-  const server = serve({ fetch: app.fetch, hostname: '127.0.0.1', port: 0 })
+  // Other tests of this process use the global Response.
+  const options = { hostname: '127.0.0.1', port: 0, overrideGlobalObjects: false }
+  const server = serve({ fetch: app.fetch, ...options })
   await new Promise((resolve) => server.once('listening', resolve))
   onTestFinished(() => void server.close())
   return { url: new URL(`${origin()}/mcp`), counts, tokens }
