@@ -28,7 +28,7 @@ describe('contextOf', () => {
     })
     const as = { method: 'POST', token: await token('member') }
     await ask('/api/conversations', { ...as, json: { id: 'c' } })
-    const json = { content: 'Look', context: eve }
+    const json = { content: 'Look' }
     const { messageId } = await askJson<{ messageId: string }>(PATH, { ...as, json })
     await agent.resume('c', { namespace: 'team' }).result
     const again = await askJson<{ conversation: string }>(`${PATH}/${messageId}/retry`, {
@@ -39,11 +39,18 @@ describe('contextOf', () => {
     expect(seen).toEqual(new Array(2).fill({ user: 'member of team' }))
   })
 
-  it('is what the request sends by default', async () => {
+  it('is by default what callers send who may speak as others', async () => {
     const { seen, ask, agent } = looking()
-    const as = { method: 'POST', token: await token('member') }
-    await ask('/api/conversations', { ...as, json: { id: 'c' } })
-    await ask(PATH, { ...as, json: { content: 'Look', context: eve } })
+    const json = { content: 'Look', context: eve }
+    const send = async (role: 'member' | 'owner') =>
+      (await ask(PATH, { method: 'POST', token: await token(role), json })).status
+    await ask('/api/conversations', {
+      method: 'POST',
+      token: await token('owner'),
+      json: { id: 'c' },
+    })
+    expect(await send('member')).toBe(403)
+    expect(await send('owner')).toBe(202)
     await agent.resume('c', { namespace: 'team' }).result
     expect(seen).toEqual([eve])
   })

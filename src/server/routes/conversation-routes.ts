@@ -88,7 +88,7 @@ export const conversationRoutes: readonly Route[] = [
     `DELETE ${PATH}`,
     {
       role: 'owner',
-      summary: 'Delete a conversation with everything in it',
+      summary: 'Delete a conversation, but not those of its sub-agents',
       answers: { 204: null },
     },
     async ({ c, reader, conversation }) => {

@@ -124,6 +124,12 @@ export const messageRoutes: readonly Route[] = [
 
 async function send(call: Call<undefined, z.infer<typeof wire.sendBody>>) {
   const { body, reader, speaker, json } = call
+  if (body.context !== undefined && !speaker.speaksAsOthers) {
+    throw new ByrefError(
+      'forbidden',
+      'Tools may rely on the context of a run, so only callers who may send messages as others may set it. Leave it out, or change createServer({ speakAs }) or createServer({ contextOf })',
+    )
+  }
   const { id, log, agent: agentOf } = await call.conversation()
   const agent = agentOf(body.agent as string | undefined)
   const attempt = call.attemptId()
