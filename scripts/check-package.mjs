@@ -10,6 +10,9 @@ import { ensureInstalled, environment, node, root, run, say } from './setup.mjs'
 
 const NEWEST_NODE = '26'
 
+/** The entries that need no optional package when they are loaded. */
+const SERVED = ['.', './server', './stores', './sqlite', './openai', './mcp', './testing']
+
 /** For CommonJS packages in a bundle of ES modules, which load Node's modules by `require`. */
 const REQUIRE =
   "import { createRequire as make } from 'node:module'; const require = make(import.meta.url)"
@@ -79,6 +82,10 @@ try {
     },
   )
 
+  say('── every entry by require, in the oldest Node')
+  const required = `console.log(${JSON.stringify(SERVED)}.map((name) => Object.keys(require('byref' + name.slice(1))).length).join(' '))`
+  say(read(oldest, ['--input-type=commonjs', '--eval', required], project).trim())
+
   say('── the client in a browser')
   // Known only once everything is installed.
   const { build } = await import('esbuild')
@@ -93,10 +100,9 @@ try {
 
   say('── every entry in a bundle for Node, without its optional packages')
   const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-  const served = ['.', './server', './stores', './sqlite', './openai', './mcp', './testing']
   for (const [format, extension] of Object.entries({ esm: 'mjs', cjs: 'cjs' })) {
     const bundle = join(project, 'bundle', `all.${extension}`)
-    const wanted = served.filter((name) => exports[name])
+    const wanted = SERVED.filter((name) => exports[name])
     const contents = wanted.map((name, i) => {
       return `export * as entry${i} from ${JSON.stringify(`byref${name.slice(1)}`)}`
     })
