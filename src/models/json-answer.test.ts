@@ -110,10 +110,14 @@ describe('jsonAnswer', () => {
 
   it('keeps options of the caller, and objects that are open on purpose', () => {
     const schema = { type: 'object', properties: { a: {} }, additionalProperties: true }
-    const providerOptions = { openai: { user: 'me' }, xai: { a: 1 } }
+    const providerOptions = { openai: { user: 'me' }, azure: { b: 1 }, xai: { a: 1 } }
     expect(jsonAnswer(schema, { providerOptions })).toMatchObject({
       responseFormat: { schema: { additionalProperties: true } },
-      providerOptions: { openai: { user: 'me', strictJsonSchema: false }, xai: { a: 1 } },
+      providerOptions: {
+        openai: { user: 'me', strictJsonSchema: false },
+        azure: { b: 1, strictJsonSchema: false },
+        xai: { a: 1 },
+      },
     })
   })
 })

@@ -69,11 +69,10 @@ export function jsonAnswer(
   // The schemas are of version 2020-12. The keywords used for models are the same as in draft 7.
   const responseFormat = { type: 'json', schema: closed as JSONSchema7 } as const
   if (isStrict(closed)) return { responseFormat, ...(providerOptions ? { providerOptions } : {}) }
+  // Azure reads the options of OpenAI if it has none of its own.
+  const names = ['openai', 'openaiCompatible', 'groq', ...(providerOptions?.azure ? ['azure'] : [])]
   const loose = Object.fromEntries(
-    ['openai', 'openaiCompatible'].map((name) => [
-      name,
-      { strictJsonSchema: false, ...providerOptions?.[name] },
-    ]),
+    names.map((name) => [name, { strictJsonSchema: false, ...providerOptions?.[name] }]),
   )
   return { responseFormat, providerOptions: { ...providerOptions, ...loose } }
 }
