@@ -1,7 +1,7 @@
 import { called } from '../core/called.ts'
 import { checkOptions, is, type OptionTable } from '../core/check-options.ts'
 import { ByrefError, errorMessage } from '../core/errors.ts'
-import { type ConversationState, openRun } from '../core/events/conversation-state.ts'
+import { type ConversationState, openRun, runOf } from '../core/events/conversation-state.ts'
 import type { ConversationEvent, Delivery, RunOverrides } from '../core/events/events.ts'
 import { copyJson } from '../core/json/copy-json.ts'
 import type { JsonObject, JsonValue } from '../core/json/json.ts'
@@ -215,8 +215,10 @@ export function asRun<Output>(
       return textStream(events)
     },
     get partialOutputStream() {
-      const own = () => session()?.state.runs.findLast(({ runId }) => runId === id())
-      const partial = partialOutput(events, () => own()?.overrides?.output)
+      const partial = partialOutput(events, () => {
+        const state = session()?.state
+        return state && runOf(state, id())?.overrides?.output
+      })
       return partial as Run<Output>['partialOutputStream']
     },
     get messages() {

@@ -8,6 +8,7 @@ import type { JsonSchema, ToolSchema } from '../boundary/describe-schema.ts'
 import type { Tool, ToolContext } from '../boundary/tool.ts'
 import { ConversationSource } from '../boundary/value-source.ts'
 import { ByrefError } from '../core/errors.ts'
+import { runOf } from '../core/events/conversation-state.ts'
 import { copyJson } from '../core/json/copy-json.ts'
 import { isPlainObject, type JsonValue } from '../core/json/json.ts'
 import { type Clearance, join } from '../core/labels/label.ts'
@@ -141,7 +142,7 @@ async function outcome(
   const isSameLog = (await parts.log.scoped(namespace).find(context.conversation)) !== null
   let isCounted = false
   const countUsage = (): void => {
-    const { usage } = session.state.runs.findLast(({ runId }) => runId === run.id) ?? {}
+    const { usage } = runOf(session.state, run.id) ?? {}
     if (usage && !isCounted) context.addUsage(usage, isSameLog ? run.id : undefined)
     isCounted = true
   }

@@ -1,5 +1,5 @@
 import { ByrefError } from '../core/errors.ts'
-import { isRunEnd, type RunState } from '../core/events/conversation-state.ts'
+import { isRunEnd, type RunState, runOf } from '../core/events/conversation-state.ts'
 import type { ConversationEvent } from '../core/events/events.ts'
 import type { Foldable } from '../core/events/fold.ts'
 import type { Message } from '../core/messages/message.ts'
@@ -98,7 +98,7 @@ export class RunFollower {
 
   /** Checks whether the run has ended. Call it if the run's id became known after `watch`. */
   checkEnded(session: Session, runId: string): void {
-    const run = runOf(session, runId)
+    const run = runOf(session.state, runId)
     if (run && run.status !== 'running') this.#endSoon(session, runId)
   }
 
@@ -129,7 +129,7 @@ export class RunFollower {
     // An event handler of the last event may still fail.
     await session.settled()
     const failure = this.#options.takeFailure(runId)
-    const run = runOf(session, runId)
+    const run = runOf(session.state, runId)
     this.#finish()
     if (failure || !run) this.#settle.reject(failure ?? deletedError(session.id))
     else this.#resolveWith(session, run)
@@ -160,10 +160,6 @@ function cancelledRun(runId: string, messageIds: readonly string[]): RunState {
     steps: [],
     waitedMs: 0,
   }
-}
-
-function runOf({ state }: Session, runId: string): RunState | undefined {
-  return state.runs.findLast((run) => run.runId === runId)
 }
 
 function deletedError(conversation: string): ByrefError {

@@ -1,5 +1,5 @@
 import type { Assets } from '../assets/assets-contract.ts'
-import type { ConversationState, RunState } from '../core/events/conversation-state.ts'
+import { type ConversationState, type RunState, runOf } from '../core/events/conversation-state.ts'
 import type { ConversationEvent } from '../core/events/events.ts'
 import type { Slots } from '../core/slots.ts'
 import type { Work } from '../policies/policy.ts'
@@ -38,7 +38,7 @@ export interface RunScope {
 
 /** Describes an open run for policies. */
 export function workOf({ session, runId, namespace, signal }: RunScope): Work {
-  const run = session.state.runs.findLast((candidate) => candidate.runId === runId) as RunState
+  const run = runOf(session.state, runId) as RunState
   return {
     conversation: session.id,
     namespace,

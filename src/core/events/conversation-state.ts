@@ -214,6 +214,14 @@ export function openRun({ runs }: Pick<ConversationState, 'runs'>): RunState | n
   return run?.status === 'running' ? run : null
 }
 
+/** Returns the run with an id; undefined if the conversation has none. */
+export function runOf(
+  { runs }: Pick<ConversationState, 'runs'>,
+  runId: string | undefined,
+): RunState | undefined {
+  return runs.findLast((run) => run.runId === runId)
+}
+
 /** Whether the event ends a run. */
 export function isRunEnd(
   event: ConversationEvent | undefined,

@@ -11,7 +11,7 @@ import {
   sourceLabels,
 } from '../../boundary/value-source.ts'
 import { ByrefError } from '../../core/errors.ts'
-import { addUsage, type CallState } from '../../core/events/conversation-state.ts'
+import { addUsage, type CallState, runOf } from '../../core/events/conversation-state.ts'
 import type { CallError, ConversationEvent } from '../../core/events/events.ts'
 import { inBackground } from '../../core/in-background.ts'
 import type { JsonValue } from '../../core/json/json.ts'
@@ -262,7 +262,7 @@ export function openContext(scope: RunScope, parts: ContextParts): OpenContext {
       },
     },
   }
-  const run = session.state.runs.findLast((candidate) => candidate.runId === runId)
+  const run = runOf(session.state, runId)
   if (run?.context !== undefined) runContexts.set(context, run.context)
   return {
     context,

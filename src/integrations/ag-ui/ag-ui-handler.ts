@@ -3,7 +3,7 @@ import { RunAgentInputSchema } from '@ag-ui/core/schemas'
 import type { Agent } from '../../agent/agent-contract.ts'
 import { defined } from '../../assets/defined.ts'
 import { ByrefError, errorMessage, HTTP_STATUS, publicMessage } from '../../core/errors.ts'
-import { openRun } from '../../core/events/conversation-state.ts'
+import { openRun, runOf } from '../../core/events/conversation-state.ts'
 import type { JsonValue } from '../../core/json/json.ts'
 import type { Speaker } from '../../core/messages/spoken-by.ts'
 import { eventStream } from '../serving/event-stream.ts'
@@ -139,7 +139,7 @@ async function* runEvents(
     state = now
   }
   yield* translated.finish()
-  const run = followed.state.runs.find((one) => one.runId === runId)
+  const run = runOf(followed.state, runId)
   // The client has left.
   if (!run) return
   const usage = usageOf(run.usage, run.model)

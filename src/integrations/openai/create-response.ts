@@ -3,7 +3,12 @@ import type { ApprovalAnswer } from '../../agent/approve.ts'
 import type { Assets } from '../../assets/assets-contract.ts'
 import { defined } from '../../assets/defined.ts'
 import { ByrefError, errorMessage } from '../../core/errors.ts'
-import { type ConversationState, isRunEnd, openRun } from '../../core/events/conversation-state.ts'
+import {
+  type ConversationState,
+  isRunEnd,
+  openRun,
+  runOf,
+} from '../../core/events/conversation-state.ts'
 import type { ConversationEvent } from '../../core/events/events.ts'
 import { isPlainObject } from '../../core/json/json.ts'
 import type { ToolCall } from '../../core/messages/message.ts'
@@ -150,7 +155,7 @@ async function* responseEvents(
   const output = new ResponseOutput((name) => clientTools.has(name), state)
   const id = { conversation, after }
   const response = (isWaiting: boolean) => {
-    const run = state.runs.find((one) => one.runId === runId)
+    const run = runOf(state, runId)
     const parts: ResponseParts = { id: formatResponseId(id), request, output, run, isWaiting }
     return { ...responseOf(parts), output: output.items.map((item) => ({ ...item })) }
   }

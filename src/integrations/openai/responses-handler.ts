@@ -1,6 +1,6 @@
 import type { Agent } from '../../agent/agent-contract.ts'
 import { ByrefError, HTTP_STATUS, publicMessage } from '../../core/errors.ts'
-import { openRun } from '../../core/events/conversation-state.ts'
+import { openRun, runOf } from '../../core/events/conversation-state.ts'
 import type { ConversationEvent } from '../../core/events/events.ts'
 import { readMetadata } from '../../core/messages/read-metadata.ts'
 import { followConversation } from '../serving/follow-conversation.ts'
@@ -121,7 +121,7 @@ async function keptResponse(agent: Agent, id: string): Promise<object> {
     const { state } = followed
     const events: ConversationEvent[] = []
     const runId = openRun(state)?.runId
-    const itsRun = () => state.runs.find((one) => one.runId === runId)
+    const itsRun = () => runOf(state, runId)
     let [hasAnswered, isWaiting] = [false, false]
     for await (const { event, position = 0 } of end > after ? followed : []) {
       if (hasAnswered && isWaiting && event.type === 'APPROVAL_ANSWERED') break

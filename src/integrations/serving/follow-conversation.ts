@@ -2,7 +2,7 @@ import type { Agent } from '../../agent/agent-contract.ts'
 import type { ApprovalAnswer } from '../../agent/approve.ts'
 import { createBoard } from '../../core/board/board.ts'
 import { ByrefError } from '../../core/errors.ts'
-import type { CallState, RunState } from '../../core/events/conversation-state.ts'
+import { type CallState, type RunState, runOf } from '../../core/events/conversation-state.ts'
 import type { LogRecord } from '../../core/events/events.ts'
 import { createFold, type Foldable } from '../../core/events/fold.ts'
 import type { MessageInput } from '../../core/messages/to-message.ts'
@@ -105,7 +105,7 @@ export async function followConversation(
       for await (const record of iterate()) {
         if (record.event.type === 'APPROVAL_ANSWERED') expected.delete(record.event.toolCallId)
         yield record
-        const run = folded.state.runs.find((one) => one.runId === runId)
+        const run = runOf(folded.state, runId)
         if (isDue() || (run && run.status !== 'running')) return
       }
     },
