@@ -1,3 +1,4 @@
+import type { AssetInfo } from '../assets/asset-store.ts'
 import type { Assets } from '../assets/assets-contract.ts'
 import { base64Of, dataUrlOf } from '../assets/bodies/data-url.ts'
 import { documentForm, readsAsText, tableFormat } from '../assets/bodies/mime-type.ts'
@@ -36,7 +37,7 @@ export async function convertAsset(
     const form = FORMS.find(({ fits }) => fits(schema))
     if (form) return { value: encoded(await form.make(ref, assets)), schema }
     const isFile = (await resolved()) instanceof Uint8Array
-    if (acceptsFiles && takesFile(schema) && (isFile || (await isWholeFile(ref, assets)))) {
+    if (acceptsFiles && takesFile(schema) && (isFile || (await wholeFile(ref, assets)) !== null)) {
       return { value: await fileText(schema, ref, assets), schema }
     }
     if (schema.type === undefined ? !isText(schema) : !isFile && acceptsType(schema, await value)) {
@@ -183,8 +184,9 @@ export async function allRows(
   content: unknown,
   assets: Pick<Assets, 'info' | 'rows'>,
 ): Promise<unknown[] | null> {
-  if (!(await isWholeFile(ref, assets))) return null
-  const { mime, table } = await assets.info(ref)
+  const file = await wholeFile(ref, assets)
+  if (!file) return null
+  const { mime, table } = file
   if (table) return (content as { rows: unknown[] }).rows
   if ([null, 'json'].includes(tableFormat(mime))) return null
   const rows: unknown[] = []
@@ -192,11 +194,14 @@ export async function allRows(
   return rows
 }
 
-/** Returns whether a reference leads to a whole file or table, not to another value or a field. */
-async function isWholeFile(ref: string | AssetRef, assets: Pick<Assets, 'info'>): Promise<boolean> {
-  if ((parseAssetRef(ref)?.fieldPath ?? ['content']).join() !== 'content') return false
-  const { structured, table } = await assets.info(ref)
-  return !structured || table !== null
+/** Returns the file or table that a reference names as a whole. Null for another value or a field. */
+async function wholeFile(
+  ref: string | AssetRef,
+  assets: Pick<Assets, 'info'>,
+): Promise<AssetInfo | null> {
+  if ((parseAssetRef(ref)?.fieldPath ?? ['content']).join() !== 'content') return null
+  const info = await assets.info(ref)
+  return !info.structured || info.table !== null ? info : null
 }
 
 /** Returns whether a reference names a table, and not a field of it. */
