@@ -111,7 +111,8 @@ function messageOf(error: unknown, maxCauses = 5): string {
   const own = [error, inner, errors?.[0]].find((one) => Object(one).message)
   const text = own ? `${own.message}` : isError ? error.name : asText(error)
   if (!isError || error instanceof ByrefError || maxCauses === 0) return text
-  // The message of `fetch` is "fetch failed", and that of `Promise.any` "All promises were rejected". Only the causes say why.
+  // The message of `fetch` is "fetch failed", and that of `Promise.any` "All promises were rejected". Only the causes
+  // say why.
   const causes = [error.cause || (error instanceof AggregateError ? errors.slice(0, 3) : [])].flat()
   const news = causes
     .map((one) => messageOf(one, maxCauses - 1))

@@ -101,8 +101,8 @@ const ENTITIES: Readonly<Record<string, string>> = {
 
 /**
  * Converts simple, well-formed HTML, as mammoth makes from DOCX, to Markdown: headings, lists, links, and tables with a
- * line for each row. A cell that covers several columns or rows has its text in the first one. Styles and pictures are left
- * out.
+ * line for each row. A cell that covers several columns or rows has its text in the first one. Styles and pictures are
+ * left out.
  */
 function htmlText(html: string): string {
   const lines: string[] = []
