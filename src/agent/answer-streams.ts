@@ -25,7 +25,7 @@ export async function* partialOutput(
     }
     const answer = json.write(text)
     const wanted = schema() ?? { type: 'object' }
-    // An object without keys may be the beginning of `{ answer: value }`.
+    // `{}` may be the beginning of `{ answer: value }`.
     if (answer === undefined || (wanted.type !== 'object' && isEmptyObject(answer))) continue
     yield answerValue(answer, wanted)
   }

@@ -110,12 +110,13 @@ export function resolveTools(
   return { tools: [...resolved, ...[...first, ...later].map((id) => NATIVE[id])], later }
 }
 
-/** Bytes of a part of a file that a model reads, as hexadecimal numbers. */
+/** Maximum number of bytes of a part of a file that a model sees, as hexadecimal numbers. */
 const PART_BYTES = 256
 
 /**
  * Returns a result for the log. The bytes that `fetch_asset` has read are replaced by their reference, because only the
- * next prompt contains them. Of a part of a file, the first bytes stay: it is not a file that a model can see.
+ * next prompt contains them. The result of reading a part of a file keeps its first bytes, because a model cannot see a
+ * part as a file.
  */
 export function fetchedByReference(value: unknown): unknown {
   if (!isPlainObject(value) || typeof value.assetRef !== 'string') return value

@@ -69,12 +69,13 @@ export interface ServerOptions extends ServedAgents {
   agentsOf?: (caller: Caller) => readonly string[]
   /**
    * The `context` of the runs that a caller starts, as JSON, such as `{ user: caller.subject }`. It takes precedence
-   * over the `context` that a request sends, which needs `speakAs`. Default: what the request sends, or else the agent's.
+   * over the `context` that a request sends, which needs `speakAs`. Default: what the request sends, or else that of
+   * the agent.
    */
   contextOf?: (caller: Caller) => JsonValue
   /**
-   * Whether a caller may send messages as the system, as the assistant and as other people, with timestamps of their own,
-   * and may set the `context` of a run. Default: owners may. Without `auth` everybody is an owner.
+   * Whether a caller may send messages as the system, as the assistant and as other people, with timestamps of their
+   * own, and may set the `context` of a run. Default: owners may. Without `auth` everybody is an owner.
    */
   speakAs?: (caller: Caller) => boolean
   /** Who may use the server. Without it, no token is needed, and the server listens on loopback only. */

@@ -80,7 +80,8 @@ export function prepareStatements(db: DatabaseSync): Statements {
   const others = new Map<string, StatementSync>()
   const entries = Object.entries(SQL).map(([name, sql]) => {
     const statement = db.prepare(sql)
-    // Returns the last rowid as a bigint. Those of the search index are too large for a number, and Node 26 throws.
+    // `run` then returns the last rowid as a bigint. In the search index, it can exceed the safe integers, and Node 26
+    // throws for such a number.
     if (!/^SELECT|RETURNING/.test(sql)) statement.setReadBigInts(true)
     return [name, statement]
   })

@@ -127,7 +127,7 @@ async function send(call: Call<undefined, z.infer<typeof wire.sendBody>>) {
   if (body.context !== undefined && !speaker.speaksAsOthers) {
     throw new ByrefError(
       'forbidden',
-      'Tools may rely on the context of a run, so only callers who may send messages as others may set it. Leave it out, or change createServer({ speakAs }) or createServer({ contextOf })',
+      'You may not set the context of a run, because tools may rely on it. Leave out "context". A server allows it with createServer({ speakAs }), or sets it with createServer({ contextOf })',
     )
   }
   const { id, log, agent: agentOf } = await call.conversation()
