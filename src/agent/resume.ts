@@ -25,6 +25,7 @@ export function resumeRun(
   const messageIds: string[] = []
   const follower = new RunFollower({
     output,
+    assets: () => sessions.assets,
     takeFailure: (id) => sessions.takeFailure(id),
     onEnd: () => open && sessions.unfollow(open, follower),
   })

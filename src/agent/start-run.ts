@@ -134,6 +134,7 @@ export function startRun<Schema extends OutputSchema | undefined>(
   const messageIds: string[] = []
   const follower = new RunFollower({
     output: checked.output,
+    assets: () => parts.assets.in(namespace),
     takeFailure: (id) => parts.sessions(namespace).takeFailure(id),
     onEnd() {
       if (open) parts.sessions(namespace).unfollow(open, follower)

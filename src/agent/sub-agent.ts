@@ -5,6 +5,7 @@ import type { Assets } from '../assets/assets-contract.ts'
 import { defined } from '../assets/defined.ts'
 import { namedAssets } from '../assets/named-assets.ts'
 import type { JsonSchema, ToolSchema } from '../boundary/describe-schema.ts'
+import { declaresReferences } from '../boundary/resolve-assets.ts'
 import type { Tool, ToolContext } from '../boundary/tool.ts'
 import { ConversationSource } from '../boundary/value-source.ts'
 import { ByrefError } from '../core/errors.ts'
@@ -164,7 +165,11 @@ async function outcome(
     }
     const { text, output, reason, assets } = await run.result.finally(() => {
       // Applies to failed runs too: the text of their errors may be untrusted, and their tokens count.
-      if (session.labels) context.trust?.mark(session.labels.context())
+      const { labels } = session
+      const asked = runOf(session.state, run.id)?.overrides?.output
+      // The sub-agent's model may not have seen the values that its output refers to.
+      const isByReference = asked !== undefined && declaresReferences(asked)
+      if (labels) context.trust?.mark(isByReference ? labels.everything() : labels.context())
       countUsage()
     })
     const scopedAssets = parts.assets.in(namespace)

@@ -76,6 +76,11 @@ function buildDescription(tool: Tool): LanguageModelV4FunctionTool {
   return { type: 'function', name: tool.id, description: descriptionOf(tool), inputSchema }
 }
 
+/** Returns the schema of an answer, in which the places that declare references accept them. */
+export function describeAnswer(schema: JsonSchema): JsonSchema {
+  return widenBelow(schema, false)
+}
+
 /** OpenAI rejects tools with longer descriptions. */
 const MAX_DESCRIPTION = 1024
 

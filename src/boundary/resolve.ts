@@ -55,6 +55,8 @@ export interface ResolveSource {
   /** The source of variables. Null if `†` is ordinary text. */
   values: ValueSource | null
   assets(): Assets
+  /** Whether variables are read only in places that declare references. Default: false. */
+  isDeclaredOnly?: boolean
 }
 
 /**
@@ -92,6 +94,7 @@ async function withValues(
   for (const place of places) {
     const text = place.value
     if (typeof text !== 'string' || !(text.includes('†') || text.includes('<|'))) continue
+    if (source.isDeclaredOnly && acceptingAt(place, where).length === 0) continue
     if (values && parseVariableRef(text) !== null) {
       const found = values.read(text, takesRef(place, where) ? 'ref' : 'value')
       // If another reference fails first, this one is never awaited.

@@ -1,3 +1,4 @@
+import type { Assets } from '../assets/assets-contract.ts'
 import { ByrefError } from '../core/errors.ts'
 import { isRunEnd, type RunState, runOf } from '../core/events/conversation-state.ts'
 import type { ConversationEvent } from '../core/events/events.ts'
@@ -53,6 +54,8 @@ export interface FollowOptions {
   takeFailure(runId: string): ByrefError | null
   /** Called when the follower has stopped listening. */
   onEnd(): void
+  /** Returns the assets of the run's namespace. */
+  assets(): Assets
   /** The output schema of the caller. */
   output?: OutputSchema
 }
@@ -142,7 +145,8 @@ export class RunFollower {
 
   #resolveWith(session: Pick<Session, 'id' | 'state'>, run: RunState): void {
     const { resolve, reject } = this.#settle
-    runResult<unknown>(session, run, this.#options.output).then(resolve, reject)
+    const { output: schema, assets } = this.#options
+    runResult<unknown>(session, run, { schema, assets: assets() }).then(resolve, reject)
   }
 }
 

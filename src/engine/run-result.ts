@@ -1,3 +1,4 @@
+import type { Assets } from '../assets/assets-contract.ts'
 import { ByrefError, type ByrefErrorCode } from '../core/errors.ts'
 import type { ConversationState, RunState } from '../core/events/conversation-state.ts'
 import type { AssetCreated, FinishReason, TokenUsage } from '../core/events/events.ts'
@@ -29,13 +30,13 @@ export interface RunResult<Output = unknown> {
 export async function runResult<Output>(
   { id, state }: { id: string; state: ConversationState },
   run: RunState,
-  schema?: OutputSchema,
+  options: { schema?: OutputSchema; assets: Assets },
 ): Promise<RunResult<Output>> {
   const { status, error, reason = 'done', usage } = run
   if (status === 'failed') {
     throw new ByrefError((error?.code ?? 'run_failed') as ByrefErrorCode, error?.message ?? '')
   }
-  const output = (await runOutput(state, run, schema)) as Output
+  const output = (await runOutput(state, run, options)) as Output
   const assets = assetsOf(state, run)
   return { text: lastText(state, run), output, reason, usage, assets, conversation: id }
 }

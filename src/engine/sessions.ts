@@ -1,3 +1,4 @@
+import type { Assets } from '../assets/assets-contract.ts'
 import { ByrefError, DamagedError } from '../core/errors.ts'
 import { openRun } from '../core/events/conversation-state.ts'
 import type { ConversationEvent } from '../core/events/events.ts'
@@ -64,6 +65,11 @@ export class Sessions {
 
   constructor(options: SessionsOptions) {
     this.#options = options
+  }
+
+  /** The assets of the namespace. */
+  get assets(): Assets {
+    return this.#options.settings.assets
   }
 
   /** Returns the session of a conversation, and opens it if necessary. */

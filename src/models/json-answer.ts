@@ -23,6 +23,11 @@ export function answerSchema(schema: JsonObject): JsonObject {
   }
 }
 
+/** Returns an answer that fits {@link answerSchema}. */
+export function wrappedAnswer(value: JsonValue, schema: JsonObject): JsonObject {
+  return schema.type === 'object' ? (value as JsonObject) : { [KEY]: value }
+}
+
 /** Returns the value in an answer that fits {@link answerSchema}. Models may also send the value alone. */
 export function answerValue(answer: JsonValue, schema: JsonObject): JsonValue {
   if (schema.type === 'object' || !isPlainObject(answer)) return answer

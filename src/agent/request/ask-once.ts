@@ -1,6 +1,7 @@
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider'
 import type { TokenUsage } from '../../core/events/events.ts'
 import type { JsonObject } from '../../core/json/json.ts'
+import { askedSchema } from '../../engine/output/output-schema.ts'
 import { ResponseReader } from '../../engine/steps/read-response.ts'
 import { callModel } from '../../models/call-model.ts'
 import type { ModelPrice } from '../../models/catalogue.ts'
@@ -42,7 +43,7 @@ export function askOnce({
     const options = callSettings(settings, { hasTools: false })
     await callModel({
       model,
-      options: { ...options, prompt, ...jsonAnswer(schema, options) },
+      options: { ...options, prompt, ...jsonAnswer(askedSchema(schema), options) },
       signal,
       retry,
       silenceMs: modelTimeoutMs,

@@ -3,10 +3,13 @@ import type { Assets } from '../../assets/assets-contract.ts'
 import { ContentCache } from '../../assets/content-access.ts'
 import { createAssets } from '../../assets/create-assets.ts'
 import { loadValidator, schemaIssues } from '../../boundary/validate.ts'
+import { ConversationSource } from '../../boundary/value-source.ts'
 import { createBoard } from '../../core/board/board.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import type { DataBlock, Message } from '../../core/messages/message.ts'
+import { createResults } from '../../core/messages/results.ts'
 import type { MessageInput } from '../../core/messages/to-message.ts'
+import type { AnswerSource } from '../../engine/output/output-references.ts'
 import { inputOutput } from '../../engine/output/output-schema.ts'
 import { type CapabilityOverrides, capabilitiesOf } from '../../models/capabilities.ts'
 import type { ModelPrice } from '../../models/catalogue.ts'
@@ -22,6 +25,8 @@ export interface RequestPrompt {
   instances: readonly string[]
   /** The schema of the result, from the last input message that has one. Null if none has. */
   output: JsonObject | null
+  /** Where the references in the answer are read. */
+  source: AnswerSource
   /** Null if the model's price is unknown. */
   price: ModelPrice | null
 }
@@ -64,6 +69,10 @@ export async function requestPrompt(
     messages: prompt,
     instances: instancesOf(messages),
     output: inputOutput(messages),
+    source: {
+      values: new ConversationSource({ board, results: createResults(), assets }, { id: '' }),
+      assets,
+    },
     price: resolved.price,
   }
 }

@@ -5,7 +5,8 @@ import { checkOptions, is, type OptionTable } from '../../core/check-options.ts'
 import { ByrefError } from '../../core/errors.ts'
 import { addUsage } from '../../core/events/conversation-state.ts'
 import type { TokenUsage } from '../../core/events/events.ts'
-import type { JsonObject } from '../../core/json/json.ts'
+import type { JsonObject, JsonValue } from '../../core/json/json.ts'
+import { resolveOutput } from '../../engine/output/output-references.ts'
 import {
   type OutputOf,
   type OutputSchema,
@@ -153,16 +154,20 @@ interface AnswerReader {
 
 function readerOf(
   outputSchema: OutputSchema,
-  { instances }: RequestPrompt,
+  { instances, source }: RequestPrompt,
   config: RequestConfig,
 ): AnswerReader {
   const one = outputJsonSchema(outputSchema)
+  const refine = async (value: JsonValue): Promise<ReadOutput<unknown>> => {
+    const read = await resolveOutput(value, one, () => source)
+    return read.problem === undefined ? refineOutput(read.value, outputSchema) : read
+  }
   const many: InstanceAnswers | null = config.instances ? instanceAnswers(one, instances) : null
   if (many) {
     return {
       schema: many.schema,
       words: many.words,
-      read: async (text) => many.read(text, (value) => refineOutput(value, outputSchema)),
+      read: (text) => many.read(text, refine),
     }
   }
   return {
@@ -170,7 +175,7 @@ function readerOf(
     words: '',
     async read(text) {
       const read = readOutput(text, one)
-      return read.problem === undefined ? refineOutput(read.value, outputSchema) : read
+      return read.problem === undefined ? refine(read.value) : read
     },
   }
 }

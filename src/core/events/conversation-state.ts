@@ -26,6 +26,8 @@ export interface StepState {
   usage?: TokenUsage
   /** The AI SDK's finish reason; `error` if the answer was interrupted after one of its calls had started. */
   finishReason?: string
+  /** Why the values that the answer refers to do not match the output schema. Absent if they do. */
+  outputProblem?: string
   /** The step corrects an answer that did not match the output schema. */
   correction?: true
   /** The model is asked again after `waitMs`: `attempt` attempts failed. Streamed, so it is absent in a log. */

@@ -304,6 +304,7 @@ const EVENTS: { readonly [T in DurableType]: Check<Of<T>> } = {
     messageId: name,
     usage,
     finishReason: text,
+    outputProblem: { optional: text },
     model: { optional: text },
   }),
   PROMPT_COMPACTED: shape<Of<'PROMPT_COMPACTED'>>({

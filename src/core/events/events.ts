@@ -259,6 +259,8 @@ export type ConversationEvent =
       usage: TokenUsage
       /** The AI SDK's finish reason; `error` if the answer was interrupted after one of its calls had started. */
       finishReason: string
+      /** Why the values that the answer refers to do not match the output schema. Absent if they do. */
+      outputProblem?: string
       /** The model that `prepareStep` chose. Absent for the model of the run. */
       model?: string
     }

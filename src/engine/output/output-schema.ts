@@ -1,11 +1,13 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
-import type { JsonSchema, ToolSchema } from '../../boundary/describe-schema.ts'
+import { checkKeywords, type JsonSchema, type ToolSchema } from '../../boundary/describe-schema.ts'
+import { describeAnswer } from '../../boundary/describe-tool.ts'
+import { declaresReferences } from '../../boundary/resolve-assets.ts'
 import { issueProblems, schemaIssues, schemaProblems } from '../../boundary/validate.ts'
 import { ByrefError } from '../../core/errors.ts'
 import { copyJson } from '../../core/json/copy-json.ts'
 import { isPlainObject, type JsonObject, type JsonValue } from '../../core/json/json.ts'
 import type { DataBlock, Message } from '../../core/messages/message.ts'
-import { answerValue } from '../../models/json-answer.ts'
+import { answerSchema, answerValue, wrappedAnswer } from '../../models/json-answer.ts'
 
 /** The schema of an answer: a schema of a library such as zod 4, or JSON Schema. */
 export type OutputSchema<Output = unknown> = ToolSchema<Output> | JsonSchema
@@ -39,11 +41,25 @@ export function outputJsonSchema(schema: OutputSchema): JsonObject {
     const { $schema: _, ...described } = copyJson(
       convert({ target: 'draft-2020-12' }),
     ) as JsonObject
+    checkKeywords('output', described)
+    if (/"asset_ref_as":"(?!ref")/.test(JSON.stringify(described)))
+      throw new Error('an output is JSON, so its asset_ref_as can only be "ref"')
     schemaIssues(described, null)
     return described
   } catch (error) {
     throw noSchema(error instanceof Error ? error.message : 'it cannot be described')
   }
+}
+
+/** By the output schema, the schema with references. */
+const widened = new WeakMap<JsonObject, JsonObject>()
+
+/** Returns the schema of the answer for the model, in which fields with `asset_ref_acceptable: true` also accept references. */
+export function askedSchema(schema: JsonObject): JsonObject {
+  if (!declaresReferences(schema)) return answerSchema(schema)
+  const asked = widened.get(schema) ?? (describeAnswer(answerSchema(schema)) as JsonObject)
+  widened.set(schema, asked)
+  return asked
 }
 
 /** Finds the JSON in an answer that fits a JSON Schema. An answer with two different values that fit is a problem. */
@@ -53,7 +69,9 @@ export function readOutput(text: string, schema: JsonObject): ReadOutput {
     const fits = new Map<string, JsonValue>()
     for (const answer of values) {
       const value = answerValue(answer, schema)
-      const problems = schemaProblems(schema, value)
+      const problems = declaresReferences(schema)
+        ? schemaProblems(askedSchema(schema), wrappedAnswer(value, schema))
+        : schemaProblems(schema, value)
       if (problems.length === 0) fits.set(JSON.stringify(value), value)
       else misfits.push({ value, problem: problems.slice(0, 20).join('; ') })
     }
@@ -68,7 +86,7 @@ const NO_JSON = { problem: 'it is not JSON' }
 
 /** Applies the defaults, transforms and refinements of the schema's own library. */
 export async function refineOutput<Output>(
-  value: JsonValue,
+  value: unknown,
   schema: OutputSchema<Output>,
 ): Promise<ReadOutput<Output>> {
   if (!isStandard(schema)) return { value: value as Output }

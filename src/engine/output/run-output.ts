@@ -1,10 +1,19 @@
+import type { Assets } from '../../assets/assets-contract.ts'
+import { declaresReferences } from '../../boundary/resolve-assets.ts'
+import { ConversationSource } from '../../boundary/value-source.ts'
 import { ByrefError } from '../../core/errors.ts'
-import type { ConversationState, RunState } from '../../core/events/conversation-state.ts'
-import type { JsonObject, JsonValue } from '../../core/json/json.ts'
+import type {
+  ConversationState,
+  RunState,
+  StepState,
+} from '../../core/events/conversation-state.ts'
+import type { JsonObject } from '../../core/json/json.ts'
 import type { Message } from '../../core/messages/message.ts'
+import { createResults } from '../../core/messages/results.ts'
 import { newId } from '../../core/new-id.ts'
-import { answerSchema } from '../../models/json-answer.ts'
-import { type OutputSchema, readOutput, refineOutput } from './output-schema.ts'
+import { boardOf } from '../session-values.ts'
+import { type AnswerSource, resolveOutput } from './output-references.ts'
+import { askedSchema, type OutputSchema, readOutput, refineOutput } from './output-schema.ts'
 
 /** Returns why a run's last answer does not fit the requested schema; null if it fits, or none was requested. */
 export function outputProblem(
@@ -12,41 +21,62 @@ export function outputProblem(
   run: RunState,
 ): string | null {
   if (!run.overrides?.output) return null
-  return readOutput(lastText(state, run), run.overrides.output).problem ?? null
+  const { problem } = readOutput(lastText(state, run), run.overrides.output)
+  return problem ?? run.steps.at(-1)?.outputProblem ?? null
 }
 
 /**
  * Returns the output of a run that has ended; null if none was requested.
  *
- * @param schema The caller's schema. Its checks and transforms are applied in addition to the JSON Schema in the log.
+ * @param options.schema The caller's schema. Its checks and transforms are applied in addition to the JSON Schema in
+ *   the log.
  * @throws ByrefError `output_invalid` if the run ended without an answer, or with one that does not fit
  */
 export async function runOutput(
   state: Pick<ConversationState, 'messages'>,
   run: RunState,
-  schema?: OutputSchema,
+  { schema, assets }: { schema?: OutputSchema; assets: Assets },
 ): Promise<unknown> {
-  if (!run.overrides?.output) return null
+  const asked = run.overrides?.output
+  if (!asked) return null
   if (run.reason !== 'done')
     throw invalid(`the run ended with ${run.reason} before the model answered`)
-  const { problem, ...read } = readOutput(lastText(state, run), run.overrides.output)
-  if (problem !== undefined) throw invalid(problem)
-  const { value } = read as { value: JsonValue }
-  if (!schema) return value
-  const refined = await refineOutput(value, schema)
+  const answer = readOutput(lastText(state, run), asked)
+  if (answer.problem !== undefined) throw invalid(answer.problem)
+  const read = await resolveOutput(answer.value, asked, () => sourceAt(state, run, assets))
+  if (read.problem !== undefined) throw invalid(read.problem)
+  if (!schema) return read.value
+  const refined = await refineOutput(read.value, schema)
   if (refined.problem !== undefined) throw invalid(refined.problem)
   return refined.value
 }
 
-/** Returns the text of a run's last answer. Empty if that answer has calls, or the run was cancelled. */
-export function lastText(
+/** Returns a source of the values at the time of a run's last answer. Later runs may have changed them. */
+function sourceAt(
   { messages }: Pick<ConversationState, 'messages'>,
-  { steps, reason }: RunState,
-): string {
-  const last = steps.findLast(({ finishedAt }) => finishedAt !== undefined)
-  if (!last || last.callIds.length > 0 || reason === 'cancelled') return ''
+  run: RunState,
+  assets: Assets,
+): AnswerSource {
+  const end = messages.findLastIndex(({ id }) => id === lastAnswer(run)?.messageId)
+  const before = messages.slice(0, end)
+  const results = createResults()
+  for (const message of before) results.add(message)
+  return {
+    values: new ConversationSource({ board: boardOf(before), results, assets }, { id: '' }),
+    assets,
+  }
+}
+
+/** Returns the text of a run's last answer. Empty if that answer has calls, or the run was cancelled. */
+export function lastText({ messages }: Pick<ConversationState, 'messages'>, run: RunState): string {
+  const last = lastAnswer(run)
+  if (!last || last.callIds.length > 0 || run.reason === 'cancelled') return ''
   const message = messages.findLast(({ id }) => id === last.messageId)
   return typeof message?.content === 'string' ? message.content : ''
+}
+
+function lastAnswer({ steps }: RunState): StepState | undefined {
+  return steps.findLast(({ finishedAt }) => finishedAt !== undefined)
 }
 
 function invalid(why: string): ByrefError {
@@ -55,8 +85,11 @@ function invalid(why: string): ByrefError {
 
 /** Tells the model which schema its answer must fit. Not all providers enforce a schema. */
 export function outputRequest(schema: JsonObject): string {
-  return `Your final answer must be only JSON that fits this JSON Schema:\n${JSON.stringify(answerSchema(schema))}`
+  const words = `Your final answer must be only JSON that fits this JSON Schema:\n${JSON.stringify(askedSchema(schema))}`
+  return declaresReferences(schema) ? `${words}\n${REFERENCES}` : words
 }
+
+const REFERENCES = `Do not copy a long value into a field with "(or asset://…)": write a reference as text, such as "†state.rows" or "asset://<id>".`
 
 /** Tells the model why its answer does not fit the schema. */
 export function outputComplaint(problem: string): string {

@@ -17,6 +17,7 @@ import type { ModelCallOptions } from '../../models/language-model.ts'
 import { type ModelCapabilities, withCost } from '../../models/model-capabilities.ts'
 import { callSettings, type ModelSettings } from '../../models/model-settings.ts'
 import { type AcceptedCall, CallRunner } from '../calls/call-runner.ts'
+import { askedSchema } from '../output/output-schema.ts'
 import { callError } from '../run-errors.ts'
 import { type RunScope, workOf } from '../run-scope.ts'
 import { logAnswer, logBrokenAnswer, modelAssets } from './log-answer.ts'
@@ -169,7 +170,9 @@ function optionsOf({
   const options = callSettings(merged, { hasTools })
   // The conversation has a notice with the schema, and the answer is checked in any case.
   const isEnforced = !hasTools || !rejectsToolsWithSchema(settings.model)
-  return output && isEnforced ? { ...options, ...jsonAnswer(output, options) } : options
+  return output && isEnforced
+    ? { ...options, ...jsonAnswer(askedSchema(output), options) }
+    : options
 }
 
 /** Streams the events of one answer as its parts arrive, and runs its calls. */

@@ -1,6 +1,7 @@
 import type { Assets } from '../../assets/assets-contract.ts'
 import { extractAssets } from '../../assets/extract/extract.ts'
 import { mayBecomeAsset } from '../../assets/extract/may-hold-assets.ts'
+import { declaresReferences } from '../../boundary/resolve-assets.ts'
 import {
   type ConversationState,
   openRun,
@@ -11,6 +12,9 @@ import type { AssetEvent, ConversationEvent, TokenUsage } from '../../core/event
 import { writeLabel } from '../../core/labels/label.ts'
 import type { Attachment, Message, MessageMetadata, ToolCall } from '../../core/messages/message.ts'
 import type { AnswerPart } from '../../core/messages/read-metadata.ts'
+import { sourceOf } from '../calls/active-call.ts'
+import { type AnswerSource, resolveOutput } from '../output/output-references.ts'
+import { readOutput } from '../output/output-schema.ts'
 import { RunLostError } from '../run-errors.ts'
 import type { RunScope } from '../run-scope.ts'
 import type { PreparedStep } from './prepare-step.ts'
@@ -31,8 +35,10 @@ export async function logAnswer(
           return saveModelFiles(response, { assets, signal, messageId })
         })
       : { events: [], attachments: [], text: response.text }
+  const outputProblem = await outputProblemOf(scope, text)
   const provider = changed ? { ...response.provider, changed } : response.provider
   const model = changed?.model ? { model: changed.model.modelId } : {}
+  const checked = outputProblem === null ? model : { ...model, outputProblem }
   await scope.append((state) => {
     const { step, stepName } = openStep(state, messageId)
     const calls = step ? loggedCalls(state, step) : []
@@ -43,12 +49,27 @@ export async function logAnswer(
       events: [
         ...events,
         { type: 'NEW_MESSAGE', payload },
-        { type: 'STEP_FINISHED', stepName, runId, messageId, usage, finishReason, ...model },
+        { type: 'STEP_FINISHED', stepName, runId, messageId, usage, finishReason, ...checked },
       ],
       debug: provider ? { [messageId]: provider } : undefined,
     }
   })
 }
+
+/** Returns why the values that an answer refers to do not match the output schema. Null if they do. */
+async function outputProblemOf(scope: RunScope, text: string): Promise<string | null> {
+  const { session, assets } = scope
+  const schema = openRun(session.state)?.overrides?.output
+  if (!schema || !declaresReferences(schema)) return null
+  const answer = readOutput(text, schema)
+  if (answer.problem !== undefined) return null
+  const source = (): AnswerSource => ({ values: sourceOf(scope, { id: '' }), assets })
+  const { problem } = await scope.during(() => resolveOutput(answer.value, schema, source))
+  // The problem may quote a value that the model must not see.
+  return problem !== undefined && session.labels ? HIDDEN_PROBLEM : (problem ?? null)
+}
+
+const HIDDEN_PROBLEM = 'a reference in it does not exist, or its value does not match the schema'
 
 const NO_USAGE = { inputTokens: null, outputTokens: null }
 

@@ -1,0 +1,43 @@
+import type { Assets } from '../../assets/assets-contract.ts'
+import { boundaryOf } from '../../boundary/boundary.ts'
+import { resolveCall } from '../../boundary/resolve.ts'
+import { declaresReferences } from '../../boundary/resolve-assets.ts'
+import type { Tool } from '../../boundary/tool.ts'
+import { schemaProblems } from '../../boundary/validate.ts'
+import type { ValueSource } from '../../boundary/value-source.ts'
+import { errorMessage } from '../../core/errors.ts'
+import type { JsonObject, JsonValue } from '../../core/json/json.ts'
+import { answerSchema, answerValue, wrappedAnswer } from '../../models/json-answer.ts'
+import type { ReadOutput } from './output-schema.ts'
+
+/** Where the values of an answer's references are read. */
+export interface AnswerSource {
+  values: ValueSource
+  assets: Assets
+}
+
+/**
+ * Replaces the references in an answer with values, as in the arguments of a call. Only fields that take references are
+ * read. Returns a problem if a reference cannot be read, or if its value does not match the schema.
+ */
+export async function resolveOutput(
+  value: JsonValue,
+  schema: JsonObject,
+  source: () => AnswerSource,
+): Promise<ReadOutput<unknown>> {
+  if (!declaresReferences(schema)) return { value }
+  const { values, assets } = source()
+  const inputSchema = answerSchema(schema)
+  const tool: Tool = { id: 'output', description: '', inputSchema, execute() {} }
+  const reading = { values, assets: () => assets, isDeclaredOnly: true }
+  const boundary = boundaryOf(reading.assets, { validate: false })
+  try {
+    const { arguments: args } = await resolveCall(tool, wrappedAnswer(value, schema), reading)
+    const answer = await boundary.withInput({ tool, arguments: args }, (input) => input)
+    const output = answerValue(answer as JsonObject, schema)
+    const problems = schemaProblems(schema, output)
+    return problems.length === 0 ? { value: output } : { problem: problems.slice(0, 20).join('; ') }
+  } catch (error) {
+    return { problem: errorMessage(error) }
+  }
+}
