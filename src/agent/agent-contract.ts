@@ -161,11 +161,16 @@ export interface Agent {
   ): Promise<{ messageIds: string[] }>
   /**
    * Deletes a message's content. The model no longer sees it, its data is no longer merged, and its debug data is
-   * deleted. The log still contains the original event. To erase that too, delete the conversation.
+   * deleted. The log still contains the original event. `deleteConversation` erases that, too.
    *
    * @throws ByrefError `conversation_busy` during a run, unless the message is still queued; `message_not_found`
    */
   deleteMessage(conversation: string, messageId: string, options?: InNamespace): Promise<void>
+  /**
+   * Deletes a conversation with everything in it, and the conversations of its sub-agents. Cancels its open run first.
+   * Assets stay: delete them with `agent.assets.delete`. Resolves to false for an unknown conversation.
+   */
+  deleteConversation(conversation: string, options?: InNamespace): Promise<boolean>
   /**
    * Continues the open run of a conversation, for example after a crash. If another process runs it, follows
    * that run. If the run has ended, `result` resolves to its result. `result` rejects with `run_not_found` if

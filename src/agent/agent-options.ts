@@ -59,7 +59,7 @@ export const AGENT_METHODS: MethodTables<Agent> = {
   add: { 2: ADD_OPTIONS },
   ...is.all({ 2: NAMESPACE }, 'deleteMessage', 'lineage', 'debug'),
   resume: { 1: NAMESPACE, throws: true },
-  conversation: { 1: NAMESPACE },
+  ...is.all({ 1: NAMESPACE }, 'conversation', 'deleteConversation'),
   runs: { 0: { ...NAMESPACE, ...RUNS_OPTIONS } },
   costs: { 0: { ...NAMESPACE, ...COSTS_OPTIONS } },
   cancel: { 1: { ...NAMESPACE, runId: is.string, discardQueued: is.boolean } },

@@ -260,6 +260,13 @@ function agentIn(namespace: string | null, core: Core, context?: JsonValue): Age
     async deleteMessage(conversation, messageId, given) {
       await deleteMessage(await get(conversation, given), messageId)
     },
+    async deleteConversation(conversation, given) {
+      const log = logOf(of(given))
+      if (!(await log.find(conversation))) return false
+      const { deleteConversation } = await import('./delete-conversation.ts')
+      const cancel = () => agent.cancel(conversation, { ...given, discardQueued: true })
+      return deleteConversation(conversation, { log, cancel })
+    },
     async advance(conversation, { namespace: scope, ...how } = {}) {
       const opened = sessions(of({ namespace: scope }))
       return opened.advance(await opened.get(conversation), how)

@@ -8,6 +8,7 @@ import { createFold } from '../core/events/fold.ts'
 import type { Lineage } from '../core/labels/lineage.ts'
 import { isDeleted, type Message } from '../core/messages/message.ts'
 import { createResults } from '../core/messages/results.ts'
+import { subConversationIds } from '../engine/cancel.ts'
 import { boardOf } from '../engine/session-values.ts'
 import { type ConversationLog, notFoundError, readAll } from '../log/conversation-log.ts'
 
@@ -19,7 +20,7 @@ export interface ConversationContent {
   assets: readonly AssetCreated[]
   /** The data. `board.read('†state.total')` returns a value, and `board.snapshot()` all of them. */
   board: Board
-  /** The calls of the open run that wait for a person, for `agent.approve`. */
+  /** The calls of the open run and of its sub-agents' runs that wait for a person, for `agent.approve`. */
   waiting: readonly WaitingCall[]
   /**
    * Returns the value of a reference that a model may have written: data, such as `†state.total`, or a result, such as
@@ -32,6 +33,8 @@ export interface ConversationContent {
 
 /** A call that waits for a person, with its approval request. */
 export interface WaitingCall extends Omit<ApprovalState, 'answer'> {
+  /** The conversation of the call: this one, or that of a sub-agent. */
+  conversation: string
   toolCallId: string
   toolName: string
 }
@@ -53,11 +56,28 @@ export async function readConversation(
     messages: messages.filter((message) => !isDeleted(message)),
     assets,
     board,
-    waiting: Object.values(calls).flatMap(({ id, name, status, approval }) =>
-      status === 'waiting' && approval ? [{ toolCallId: id, toolName: name, ...approval }] : [],
-    ),
+    waiting: await waitingCalls(log, conversation, calls),
     read: async (reference) => (await values.read(reference)).value,
   }
+}
+
+/** Returns the calls that wait for a person, also those of sub-agents at any depth. */
+async function waitingCalls(
+  log: ConversationLog,
+  conversation: string,
+  calls: ConversationState['calls'],
+): Promise<WaitingCall[]> {
+  const found = Object.values(calls).map(async (call): Promise<WaitingCall[]> => {
+    const { id: toolCallId, name: toolName, status, approval } = call
+    if (status === 'waiting' && approval)
+      return [{ conversation, toolCallId, toolName, ...approval }]
+    if (status !== 'running') return []
+    const subs = subConversationIds(conversation, call).map(async (sub) =>
+      (await log.find(sub)) ? waitingCalls(log, sub, (await readState(log, sub)).calls) : [],
+    )
+    return (await Promise.all(subs)).flat()
+  })
+  return (await Promise.all(found)).flat()
 }
 
 /** Returns the state of a conversation, folded from its log. */

@@ -388,8 +388,10 @@ describe('a sub-agent', () => {
       for (const { event } of records)
         if (event.type === 'APPROVAL_REQUESTED') asked.resolve(event.toolCallId)
     })
-    const call = await asked.promise
-    await agent.approve('c/h', call, { approved: true })
+    const toolCallId = await asked.promise
+    const { waiting = [] } = (await agent.conversation('c')) ?? {}
+    expect(waiting).toMatchObject([{ conversation: 'c/h', toolCallId, toolName: 'write' }])
+    await agent.approve('c/h', toolCallId, { approved: true })
     expect((await run.result).text).toBe('Done.')
     const results = run.messages.flatMap(({ metadata, content }) =>
       metadata.tool_result ? [content] : [],

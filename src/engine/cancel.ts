@@ -1,4 +1,4 @@
-import { type ConversationState, openRun } from '../core/events/conversation-state.ts'
+import { type CallState, type ConversationState, openRun } from '../core/events/conversation-state.ts'
 import { callIdOf, itemCallId } from '../core/refs/item-call.ts'
 import { runEnd } from './run-entries.ts'
 import type { Session } from './session.ts'
@@ -57,6 +57,15 @@ export async function cancelRun(
 /** Returns the id of the conversation in which a sub-agent answers a call. A long id keeps only its end. */
 export function subConversationId(conversation: string, toolCallId: string): string {
   return `${conversation}/${toolCallId}`.slice(-200)
+}
+
+/** Returns the ids of the conversations in which sub-agents may answer a call and its items. */
+export function subConversationIds(
+  conversation: string,
+  { id, items = {} }: Pick<CallState, 'id' | 'items'>,
+): string[] {
+  const ids = [id, ...Object.keys(items).map((index) => itemCallId(id, index))]
+  return ids.map((toolCallId) => subConversationId(conversation, toolCallId))
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { Context } from 'hono'
+import { deleteConversation } from '../../agent/delete-conversation.ts'
 import { attachment, fileName } from '../../assets/asset-response.ts'
-import { ByrefError, DamagedError } from '../../core/errors.ts'
+import { ByrefError } from '../../core/errors.ts'
 import type { LogRecord } from '../../core/events/events.ts'
 import { isPlainObject } from '../../core/json/json.ts'
 import { newId } from '../../core/new-id.ts'
@@ -88,21 +89,22 @@ export const conversationRoutes: readonly Route[] = [
     `DELETE ${PATH}`,
     {
       role: 'owner',
-      summary: 'Delete a conversation, but not those of its sub-agents',
+      summary: 'Delete a conversation and those of its sub-agents',
       answers: { 204: null },
     },
     async ({ c, reader, conversation }) => {
       const { id, log, anyAgent } = await conversation()
       const agent = anyAgent()
-      await agent.cancel(id).catch((error) => {
-        // Nothing runs in a damaged conversation.
-        if (!(error instanceof DamagedError)) throw error
+      await deleteConversation(id, {
+        log,
+        cancel: () => agent.cancel(id, { discardQueued: true }),
+        async onDelete(one) {
+          // Only this log knows who may read these assets.
+          for (const asset of (await reader?.assetsOnlyIn(log, one)) ?? []) {
+            await agent.assets.delete(asset)
+          }
+        },
       })
-      // Only this log knows who may read these assets.
-      for (const asset of (await reader?.assetsOnlyIn(log, id)) ?? []) {
-        await agent.assets.delete(asset)
-      }
-      await log.delete(id)
       return c.body(null, 204)
     },
   ),
