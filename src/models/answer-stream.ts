@@ -20,6 +20,15 @@ export interface AnswerStreamOptions {
   delayMs?: number
 }
 
+type Finish = Extract<ModelStreamPart, { type: 'finish' }>
+
+/** A part of a stream that every version of provider interface v4 has. Newer ones have more finish reasons. */
+export type AnswerStreamPart =
+  | Exclude<ModelStreamPart, { type: 'finish' | 'ping' }>
+  | (Omit<Finish, 'finishReason'> & {
+      finishReason: { unified: 'stop' | 'tool-calls'; raw: string }
+    })
+
 /** Size of one piece, in characters. */
 const PIECE = 24
 
@@ -27,7 +36,7 @@ const PIECE = 24
 export function answerStream(
   answer: ModelAnswer,
   { signal, delayMs = 0 }: AnswerStreamOptions = {},
-): ReadableStream<ModelStreamPart> {
+): ReadableStream<AnswerStreamPart> {
   return ReadableStream.from(pieces(answer, signal, delayMs))
 }
 
@@ -35,7 +44,7 @@ async function* pieces(
   { reasoning = '', text = '', files = [], calls = [], usage }: ModelAnswer,
   signal: AbortSignal | undefined,
   delayMs: number,
-): AsyncGenerator<ModelStreamPart> {
+): AsyncGenerator<AnswerStreamPart> {
   yield { type: 'stream-start', warnings: [] }
   if (reasoning) {
     yield { type: 'reasoning-start', id: 'reasoning' }

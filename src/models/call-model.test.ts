@@ -1,5 +1,5 @@
 import { APICallError } from '@ai-sdk/provider'
-import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { ByrefError } from '../core/errors.ts'
 import { callModel, isPromptTooLong } from './call-model.ts'
 import type { LanguageModel, ModelStreamPart } from './language-model.ts'
@@ -128,6 +128,40 @@ it.each([
   const text = Object(error).message ?? 'No space'
   await expect(calling).rejects.toThrow(`test (m) ${detail}${text}`)
   expect(calls).toBe(3)
+})
+
+describe('an answer that the provider reports as cut off', () => {
+  const cut: ModelStreamPart[] = [
+    { type: 'ping' },
+    {
+      type: 'finish',
+      finishReason: { unified: 'interrupted', raw: undefined },
+      usage: {
+        inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
+        outputTokens: { total: 1, text: 1, reasoning: 0 },
+      },
+    },
+  ]
+
+  it('is requested again if nothing of it arrived', async () => {
+    const told: string[] = []
+    const streams = [cut, [DELTA]]
+    const doStream = async () => ({ stream: ReadableStream.from(streams.shift() ?? []) })
+    const model = { ...modelOf([], { ends: true }), doStream } as unknown as LanguageModel
+    const { signal } = new AbortController()
+    const onRetry = () => void vi.advanceTimersToNextTimerAsync()
+    const onPart = ({ type }: ModelStreamPart) => void told.push(type)
+    await callModel({ model, options: { prompt: [] }, signal, onPart, onRetry })
+    expect(told).toEqual(['ping', 'text-delta'])
+  })
+
+  it('is an error if some of it arrived', async () => {
+    const parts = [{ type: 'text-delta', id: 't', delta: 'Half a' } as const, ...cut]
+    const calling = call(modelOf(parts, { ends: true }), 100, () => {})
+    await expect(calling).rejects.toThrow(
+      'test (m) failed: The answer ended before it was complete',
+    )
+  })
 })
 
 it.each([

@@ -37,6 +37,14 @@ export interface ModelCallRequest {
   onPart(part: ModelStreamPart): void | Promise<void>
 }
 
+/** Parts of a stream before its content. */
+const NO_CONTENT: ReadonlySet<ModelStreamPart['type']> = new Set([
+  'stream-start',
+  'response-metadata',
+  'ping',
+  'raw',
+])
+
 /**
  * Streams one model call. Temporary errors (timeouts, 429, 5xx, as the error's `isRetryable` says) are retried
  * as long as nothing was streamed. After the first part, an error is final, so that no answer is requested
@@ -54,7 +62,7 @@ export async function callModel(request: ModelCallRequest): Promise<void> {
     await waitWhileBusy(request, tries)
     let streamed = false
     const failure = await streamOnce(request, (part) => {
-      if (part?.type !== 'stream-start' && part?.type !== 'response-metadata') streamed = true
+      if (!NO_CONTENT.has(part?.type)) streamed = true
       return onPart(part)
     })
     if (!failure) return
@@ -124,6 +132,8 @@ async function streamOnce(
         if (done || controller.signal.aborted) return null
         watchdog?.refresh()
         if (value?.type === 'error') return { error: value.error, own: false }
+        if (value?.type === 'finish' && value.finishReason?.unified === 'interrupted')
+          return { error: cutOff(), own: false }
         try {
           const waited = onPart(value)
           isWaiting = waited !== undefined
@@ -148,6 +158,12 @@ async function streamOnce(
     clearTimeout(watchdog)
     forget()
   }
+}
+
+/** Returns the error for a stream that the provider reports as cut off. */
+function cutOff(): Error {
+  const error = new Error('The answer ended before it was complete')
+  return Object.assign(error, { isRetryable: true })
 }
 
 function silent(model: LanguageModel, ms: number): ByrefError {

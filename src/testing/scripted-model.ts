@@ -6,8 +6,7 @@ import type {
 } from '@ai-sdk/provider'
 import { called } from '../core/called.ts'
 import { checkOptions, checkValue, is, type OptionTable } from '../core/check-options.ts'
-import { answerStream, type ModelAnswer } from '../models/answer-stream.ts'
-import type { ModelStreamPart } from '../models/language-model.ts'
+import { type AnswerStreamPart, answerStream, type ModelAnswer } from '../models/answer-stream.ts'
 import { nodeBuiltin } from '../node-builtin.ts'
 
 const { setTimeout: sleep } = nodeBuiltin('node:timers/promises')
@@ -30,7 +29,14 @@ export interface ScriptedModelOptions {
 export interface ScriptedModel extends LanguageModelV4 {
   /** The requests to the model so far, in order, each with its `prompt`, `tools` and settings. */
   readonly requests: readonly LanguageModelV4CallOptions[]
+  doStream(options: LanguageModelV4CallOptions): Promise<{
+    stream: ReadableStream<AnswerStreamPart>
+  }>
+  doGenerate(options: LanguageModelV4CallOptions): Promise<ScriptedResult>
 }
+
+type ScriptedResult = Omit<LanguageModelV4GenerateResult, 'finishReason'> &
+  Pick<Extract<AnswerStreamPart, { type: 'finish' }>, 'finishReason'>
 
 const OPTIONS: OptionTable<ScriptedModelOptions> = { delayMs: is.notNegative }
 
@@ -112,9 +118,7 @@ function checkTurn(turn: ScriptedTurn, where: string): void {
 }
 
 /** Returns a streamed answer as a whole, for `generateText` of the AI SDK. */
-async function generated(
-  stream: ReadableStream<ModelStreamPart>,
-): Promise<LanguageModelV4GenerateResult> {
+async function generated(stream: ReadableStream<AnswerStreamPart>): Promise<ScriptedResult> {
   const content: LanguageModelV4Content[] = []
   let text = ''
   let reasoning = ''

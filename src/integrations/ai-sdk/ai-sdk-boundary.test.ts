@@ -2,8 +2,8 @@ import { generateText, isStepCount, jsonSchema, type ModelMessage, tool } from '
 import { describe, it } from 'vitest'
 import { createAssets } from '../../assets/create-assets.ts'
 import { testBoundary } from '../../testing/boundary.ts'
+import { scriptedModel } from '../../testing/scripted-model.ts'
 import { byReference } from './by-reference.ts'
-import { answeringModel } from './fixtures/models.ts'
 
 describe('byReference', () => {
   testBoundary(async (plain) => {
@@ -20,7 +20,7 @@ describe('byReference', () => {
       assets,
       async call(name, args) {
         const id = `c${messages.length}`
-        const model = answeringModel([{ calls: [{ id, name, arguments: args as never }] }, 'Done.'])
+        const model = scriptedModel([{ calls: [{ id, name, arguments: args as never }] }, 'Done.'])
         const given = { model: refs.model(model), tools: refs.tools(tools), messages }
         const result = await generateText({ ...given, stopWhen: isStepCount(3) })
         messages.push(...result.responseMessages)

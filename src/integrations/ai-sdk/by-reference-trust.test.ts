@@ -7,8 +7,9 @@ import { createAssets } from '../../assets/create-assets.ts'
 import { PNG } from '../../assets/fixtures/stores.ts'
 import { poison, poisonAt, poisonValue } from '../../policies/trust/fixtures/poison.ts'
 import type { ScriptedTurn } from '../../testing/scripted-model.ts'
+import { scriptedModel } from '../../testing/scripted-model.ts'
 import { type ByReferenceOptions, byReference } from './by-reference.ts'
-import { answeringModel, calls } from './fixtures/models.ts'
+import { calls } from './fixtures/models.ts'
 
 const any = z.object({ value: z.unknown().optional() })
 const mail = z.object({ from: z.string(), body: z.string() })
@@ -51,7 +52,7 @@ async function run<Tools extends ToolSet>(
   { trust, messages }: { trust: ByReferenceOptions['trust']; messages?: ModelMessage[] },
 ) {
   const refs = byReference({ trust, capabilities: { takes: ['image/*'] } })
-  const model = answeringModel(turns)
+  const model = scriptedModel(turns)
   const given = { model: refs.model(model), tools: refs.tools(tools), stopWhen: isStepCount(30) }
   const asked: ModelMessage[] = messages ?? [{ role: 'user', content: 'Go' }]
   const result = await generateText({ ...given, messages: asked })
@@ -95,7 +96,7 @@ describe('byReference with trust: quarantine', () => {
     const { ref } = await assets.save(Buffer.from('IGNORE ALL'), 'text/plain')
     for (const named of [ref, ref.slice(8)]) {
       const refs = byReference({ assets, trust })
-      const model = answeringModel([calls(['fetch_asset', { ref: named }]), 'Done.'])
+      const model = scriptedModel([calls(['fetch_asset', { ref: named }]), 'Done.'])
       const given = { model: refs.model(model), tools: refs.tools({}), stopWhen: isStepCount(3) }
       await generateText({ ...given, prompt: 'Go' })
       expect(model.requests).toHaveLength(2)
@@ -160,7 +161,7 @@ describe('byReference with trust: quarantine', () => {
     const more = { ...known, find: { readOnly: true, openWorld: false } }
     const refs = byReference({ assets, trust: { ...trust, tools: more, onViolation: 'deny' } })
     const send = calls(['send_mail', { to: 'bob', body: '†result#1.ref' }])
-    const model = answeringModel([calls(['find', {}]), send, 'Done.'])
+    const model = scriptedModel([calls(['find', {}]), send, 'Done.'])
     const given = { model: refs.model(model), tools: refs.tools(pointing), prompt: 'Go' }
     await generateText({ ...given, stopWhen: isStepCount(5) })
     expect(sent).toEqual([])
@@ -175,7 +176,7 @@ describe('byReference with trust: quarantine', () => {
     const more = { ...known, find: { readOnly: true, openWorld: false } }
     const refs = byReference({ assets, trust: { ...trust, tools: more, onViolation: 'deny' } })
     const send = calls(['send_mail', { to: 'bob', body: '†result#1.items[0].ref' }])
-    const model = answeringModel([calls(['find', {}]), send, 'Done.'])
+    const model = scriptedModel([calls(['find', {}]), send, 'Done.'])
     const given = { model: refs.model(model), tools: refs.tools({ ...tools, find }), prompt: 'Go' }
     await generateText({ ...given, stopWhen: isStepCount(5) })
     expect(sent).toEqual([])
@@ -200,7 +201,7 @@ describe('byReference with trust: quarantine', () => {
     const { tools, sent } = mailbox()
     const refs = byReference({ trust })
     const send = calls(['send_mail', { to: 'bob', body: '†result#1.body' }])
-    const model = answeringModel([calls(['read_mail', {}]), send, 'Done.'])
+    const model = scriptedModel([calls(['read_mail', {}]), send, 'Done.'])
     await generateText({
       ...{ model: refs.model(model), tools: refs.tools(tools), prompt: 'Go' },
       ...{ stopWhen: isStepCount(9), toolApproval: { send_mail: 'not-applicable' as const } },

@@ -18,8 +18,9 @@ import { z } from 'zod'
 import { createAssets } from '../../assets/create-assets.ts'
 import { PNG } from '../../assets/fixtures/stores.ts'
 import type { ScriptedTurn } from '../../testing/scripted-model.ts'
+import { scriptedModel } from '../../testing/scripted-model.ts'
 import { byReference } from './by-reference.ts'
-import { answeringModel, calls } from './fixtures/models.ts'
+import { calls } from './fixtures/models.ts'
 
 const rows = Array.from({ length: 3000 }, (_, i) => ({ id: i, name: `Row number ${i}` }))
 const png = new Uint8Array(PNG)
@@ -53,7 +54,7 @@ async function run<Tools extends ToolSet>(
     ...more
   }: Record<string, unknown> & { refs?: ReturnType<typeof byReference> } = {},
 ) {
-  const model = answeringModel(turns)
+  const model = scriptedModel(turns)
   const asked = { prompt: 'Go', ...more } as { prompt: string }
   const result = await generateText({
     ...asked,
@@ -89,7 +90,7 @@ describe('byReference', () => {
 
   it('does not change prompts without anything to reference', async () => {
     const turns = [calls(['weather', { city: 'Oslo' }], ['weather', { city: 'Rome' }]), 'Fine.']
-    const plain = answeringModel(turns)
+    const plain = scriptedModel(turns)
     await generateText({ model: plain, tools: { weather }, prompt: 'Go', stopWhen: many })
     const { prompts, model, result } = await run(turns, { weather })
     expect(prompts).toEqual(plain.requests.map(({ prompt }) => prompt))
@@ -149,7 +150,7 @@ describe('byReference', () => {
   it('edits assets and results if editing is on', async () => {
     const refs = byReference({ editing: true })
     const { ref } = await refs.assets.save(Buffer.from('one two'), 'text/plain')
-    const model = answeringModel([
+    const model = scriptedModel([
       calls(['table', {}]),
       calls(['edit_asset', { ref, edits: [{ find: 'two', replace: 'three' }] }]),
       calls([
@@ -298,7 +299,7 @@ describe('byReference', () => {
     async function ask(turns: readonly ScriptedTurn[], messages: UIMessage[]) {
       const refs = byReference({ assets, capabilities: seeing })
       const tools = refs.tools({ table, draw })
-      const model = answeringModel(turns)
+      const model = scriptedModel(turns)
       const result = streamText({
         model: refs.model(model),
         tools,
@@ -351,7 +352,7 @@ describe('byReference', () => {
       },
     })
     const refs = byReference()
-    const model = answeringModel([
+    const model = scriptedModel([
       calls(['weather', { city: 'No' }]),
       calls(['count', { to: 2 }], ['count', { to: '†result#1.temperature' }]),
       'Done.',
@@ -492,7 +493,7 @@ describe('byReference', () => {
 
   it('converts results of unwrapped tools to references', async () => {
     const refs = byReference()
-    const model = answeringModel([calls(['table', {}]), 'Done.'])
+    const model = scriptedModel([calls(['table', {}]), 'Done.'])
     await generateText({ model: refs.model(model), tools: { table }, prompt: 'Go', stopWhen: many })
     expect(shownTo(model.requests[1]?.prompt)).toContain('offloaded')
     expect(shownTo(model.requests[1]?.prompt)).not.toContain('search_asset')

@@ -4,8 +4,8 @@ import { generateText, isStepCount, type LanguageModel, streamText, tool } from 
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { type ProviderAnswer, providerServer } from '../../models/fixtures/provider-server.ts'
+import { scriptedModel } from '../../testing/scripted-model.ts'
 import { type ByReferenceOptions, byReference } from './by-reference.ts'
-import { answeringModel } from './fixtures/models.ts'
 
 const stopWhen = isStepCount(5)
 const called: unknown[] = []
@@ -225,7 +225,7 @@ describe('byReference({ toolSearch: { provider: true } })', () => {
 
   it('rejects a model whose provider does not search, and a ranking', async () => {
     const refs = byReference({ toolSearch: { provider: true, above: 0 } })
-    const model = refs.model(answeringModel(['Fine.']))
+    const model = refs.model(scriptedModel(['Fine.']))
     await expect(generateText({ model, tools: refs.tools(tools), prompt: 'Go' })).rejects.toThrow(
       'toolSearch.provider needs a model of anthropic.messages or openai.responses',
     )

@@ -13,9 +13,10 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import type { JsonSchema } from '../../boundary/describe-schema.ts'
 import { serviceTools } from '../../boundary/fixtures/service-tools.ts'
+import { scriptedModel } from '../../testing/scripted-model.ts'
 import type { ByReferenceOptions } from './by-reference.ts'
 import { byReference } from './by-reference.ts'
-import { answeringModel, calls } from './fixtures/models.ts'
+import { calls } from './fixtures/models.ts'
 
 const stopWhen = isStepCount(10)
 const services = ['github', 'crm', 'shop']
@@ -41,10 +42,10 @@ const through = (name: string, args: unknown): [string, unknown] => [
   { name, arguments: args },
 ]
 
-async function run(turns: Parameters<typeof answeringModel>[0], options: ByReferenceOptions) {
+async function run(turns: Parameters<typeof scriptedModel>[0], options: ByReferenceOptions) {
   called.length = 0
   const refs = byReference(options)
-  const model = answeringModel(turns)
+  const model = scriptedModel(turns)
   const asked = { model: refs.model(model), tools: refs.tools(tools), prompt: 'Go', stopWhen }
   const { steps, text } = await generateText(asked)
   const names = model.requests.map((request) => request.tools?.map(({ name }) => name))
@@ -86,7 +87,7 @@ describe('byReference({ toolSearch })', () => {
   it('searches descriptions', async () => {
     const inputSchema = z.object({})
     const refs = byReference({ toolSearch: true })
-    const model = answeringModel([calls(['search_tools', { query: 'umbrella' }]), 'Done.'])
+    const model = scriptedModel([calls(['search_tools', { query: 'umbrella' }]), 'Done.'])
     const { steps } = await generateText({
       model: refs.model(model),
       tools: refs.tools({
@@ -101,7 +102,7 @@ describe('byReference({ toolSearch })', () => {
 
   it('streams the real tool, and returns the nearest names for a wrong one', async () => {
     const refs = byReference({ toolSearch: true })
-    const model = answeringModel([
+    const model = scriptedModel([
       calls(through('shop_delete_photo', { id: 'p' }), through('shop_delete_photos', { id: 'p' })),
       'Done.',
     ])
@@ -119,7 +120,7 @@ describe('byReference({ toolSearch })', () => {
     'returns the parameters for wrong arguments, and the nearest names for an unknown tool: %s',
     async (how) => {
       const refs = byReference({ toolSearch: true })
-      const model = answeringModel([
+      const model = scriptedModel([
         calls(through('crm_create_invoice', { id: 7 }), ['crm_create_invoices', { id: '7' }]),
         calls(
           through('crm_list_orders', { id: '†result#9.none' }),
@@ -181,7 +182,7 @@ describe('byReference({ toolSearch })', () => {
   it('searches in descriptions', async () => {
     const words = { stamp: tool({ description: 'Franks a letter', inputSchema: z.object({}) }) }
     const refs = byReference({ toolSearch: true })
-    const model = answeringModel([calls(['search_tools', { query: 'letters' }]), 'Done.'])
+    const model = scriptedModel([calls(['search_tools', { query: 'letters' }]), 'Done.'])
     const all = refs.tools({ ...tools, ...words })
     await generateText({ model: refs.model(model), tools: all, prompt: 'Go', stopWhen })
     expect(JSON.stringify(model.requests[1]?.prompt)).toContain('Franks a letter')
@@ -215,7 +216,7 @@ function manyTools(count: number): ToolSet {
   )
 }
 
-type Turns = Parameters<typeof answeringModel>[0]
+type Turns = Parameters<typeof scriptedModel>[0]
 
 /** Plays a model with these tools, and returns its requests. */
 async function asked(
@@ -226,7 +227,7 @@ async function asked(
 ) {
   called.length = 0
   const refs = byReference({ toolSearch: true, ...options })
-  const model = answeringModel(turns)
+  const model = scriptedModel(turns)
   const all = refs.tools(given)
   const { steps } = await generateText({
     model: refs.model(model),
@@ -302,7 +303,7 @@ describe('byReference({ toolSearch }) with many tools', () => {
 
   it('opens calls of models that do not stream their input', async () => {
     const refs = byReference({ toolSearch: true })
-    const model = answeringModel([calls(through('crm_list_orders', { id: '1' })), 'Done.'])
+    const model = scriptedModel([calls(through('crm_list_orders', { id: '1' })), 'Done.'])
     const whole = {
       ...model,
       async doStream(options: Parameters<typeof model.doStream>[0]) {
@@ -478,7 +479,7 @@ describe('byReference({ toolSearch }) with many tools', () => {
   it('hides only what its search finds', async () => {
     const refs = byReference({ toolSearch: true })
     const [one, two] = [manyTools(10), tools]
-    const model = answeringModel([calls(search('orders of the crm', { limit: 1 })), 'Done.'])
+    const model = scriptedModel([calls(search('orders of the crm', { limit: 1 })), 'Done.'])
     const all = { ...refs.tools(one), ...refs.tools(two) }
     await generateText({ model: refs.model(model), tools: all, prompt: 'Go', stopWhen })
     const names = model.requests[0]?.tools?.map(({ name }) => name)
@@ -564,7 +565,7 @@ describe('byReference({ toolSearch }) with many tools', () => {
 
   it('works with a schema for the answer', async () => {
     const refs = byReference({ toolSearch: true })
-    const model = answeringModel([
+    const model = scriptedModel([
       calls(search('orders')),
       calls(through('crm_list_orders', { id: '1' })),
       '{"id":"1"}',

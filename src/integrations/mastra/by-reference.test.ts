@@ -13,7 +13,7 @@ import { z } from 'zod'
 import { createAssets } from '../../assets/create-assets.ts'
 import { testBoundary } from '../../testing/boundary.ts'
 import type { ScriptedModel, ScriptedTurn } from '../../testing/scripted-model.ts'
-import { answeringModel } from '../ai-sdk/fixtures/models.ts'
+import { scriptedModel } from '../../testing/scripted-model.ts'
 import { byReference } from './by-reference.ts'
 import { gaugeApp, PICTURE, PUBLISHING, ROWS, snapshotOf } from './fixtures/gauge-app.ts'
 
@@ -87,7 +87,7 @@ function noting(requireApproval?: (input: unknown) => boolean) {
 
 /** Runs an agent with these tools until its model has played all turns. */
 async function play(refs: Refs, tools: object, ...turns: readonly ScriptedTurn[]) {
-  const model = answeringModel([...turns, 'Done.'])
+  const model = scriptedModel([...turns, 'Done.'])
   const options = { id: 'a', name: 'A', instructions: 'Be brief.', model, tools: { ...tools } }
   const agent = new Agent(refs.agent(options))
   const result = await agent.generate('Go', { maxSteps: 20 })
@@ -148,7 +148,7 @@ describe('byReference of Mastra', () => {
     'passes the values of references to tools of %s, whose schema checks them',
     async (provider, modelId) => {
       const { given, note } = noting()
-      const model = answeringModel([
+      const model = scriptedModel([
         calls(['picture', {}], ['rows', {}]),
         callingWith(([image, list]) =>
           calls(
@@ -252,7 +252,7 @@ describe('byReference of Mastra', () => {
       if (rule === 'needsApprovalFn') note.needsApprovalFn = judge
       const refs = byReference()
       const { ref } = await refs.assets.save(Buffer.from('short'), 'text/plain')
-      const model = answeringModel([
+      const model = scriptedModel([
         calls(['note', { text: ref }], ['note', { text: 'asset://no' }]),
       ])
       const options = { id: 'a', name: 'A', instructions: '', model, tools: { note } }
@@ -286,7 +286,7 @@ describe('byReference of Mastra', () => {
   })
 
   it('accepts instructions that are a message', async () => {
-    const model = answeringModel(['Done.'])
+    const model = scriptedModel(['Done.'])
     const instructions = { role: 'system' as const, content: 'One.' }
     const options = { id: 'a', name: 'A', instructions, model }
     await new Agent(byReference().agent(options)).generate('Go')
@@ -297,7 +297,7 @@ describe('byReference of Mastra', () => {
   })
 
   it('accepts tools and instructions that depend on the request', async () => {
-    const model = answeringModel([calls(['picture', {}]), 'Done.'])
+    const model = scriptedModel([calls(['picture', {}]), 'Done.'])
     const agent = new Agent(
       byReference().agent({
         id: 'a',
@@ -521,7 +521,7 @@ describe('byReference of Mastra', () => {
 
   it('prefers a tool of the agent to a reading tool of the same name', () => {
     const own = createTool({ id: 'fetch_asset', description: 'mine' })
-    const options = { id: 'a', name: 'A', instructions: '', model: answeringModel([]) }
+    const options = { id: 'a', name: 'A', instructions: '', model: scriptedModel([]) }
     const { tools } = byReference({ editing: true }).agent({
       ...options,
       tools: { fetch_asset: own },

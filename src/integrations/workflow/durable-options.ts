@@ -39,9 +39,11 @@ type Step = (request: StepRequest) => Promise<StepAnswer>
 
 /** Options of an agent: `new WorkflowAgent({ ...(await durableOptions(step)), instructions })`. */
 export interface DurableOptions {
-  model: LanguageModelV4
-  /** Tools of the AI SDK. Their type is open, because `@ai-sdk/workflow` brings a version of `ai` of its own. */
+  /** A model of the AI SDK. Its type is open, because `@ai-sdk/workflow` brings a version of `ai` of its own. */
   // biome-ignore lint/suspicious/noExplicitAny: the types of two versions do not fit each other.
+  model: any
+  /** Tools of the AI SDK. */
+  // biome-ignore lint/suspicious/noExplicitAny: as above.
   tools: Record<string, any>
   /** Leaves URLs and references for the model's step to resolve, so that files are not stored with messages. */
   experimental_download(files: readonly unknown[]): Promise<null[]>
