@@ -1,4 +1,8 @@
-import { type CallState, type ConversationState, openRun } from '../core/events/conversation-state.ts'
+import {
+  type CallState,
+  type ConversationState,
+  openRun,
+} from '../core/events/conversation-state.ts'
 import { callIdOf, itemCallId } from '../core/refs/item-call.ts'
 import { runEnd } from './run-entries.ts'
 import type { Session } from './session.ts'

@@ -5,7 +5,7 @@ import type { AssetCreated, FinishReason, TokenUsage } from '../core/events/even
 import { readMetadata } from '../core/messages/read-metadata.ts'
 import { callIdOf } from '../core/refs/item-call.ts'
 import type { OutputSchema } from './output/output-schema.ts'
-import { lastText, runOutput } from './output/run-output.ts'
+import { lastAnswer, runOutput } from './output/run-output.ts'
 
 /** The result of a run that has ended. */
 export interface RunResult<Output = unknown> {
@@ -38,7 +38,8 @@ export async function runResult<Output>(
   }
   const output = (await runOutput(state, run, options)) as Output
   const assets = assetsOf(state, run)
-  return { text: lastText(state, run), output, reason, usage, assets, conversation: id }
+  const { text } = lastAnswer(state, run)
+  return { text, output, reason, usage, assets, conversation: id }
 }
 
 /** Returns the assets of the run's calls, and the attachments of its answers. */

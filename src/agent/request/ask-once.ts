@@ -1,7 +1,7 @@
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider'
 import type { TokenUsage } from '../../core/events/events.ts'
 import type { JsonObject } from '../../core/json/json.ts'
-import { askedSchema } from '../../engine/output/output-schema.ts'
+import { askedSchema, finalText } from '../../engine/output/output-schema.ts'
 import { ResponseReader } from '../../engine/steps/read-response.ts'
 import { callModel } from '../../models/call-model.ts'
 import type { ModelPrice } from '../../models/catalogue.ts'
@@ -50,7 +50,7 @@ export function askOnce({
       onPart: (part) => reader.take(part),
     })
     reader.end()
-    const { text } = reader.response
+    const text = finalText(reader.response.text, reader.response.parts)
     const usage = withCost(reader.response.usage, price)
     onUsage?.(usage)
     return { text, usage }

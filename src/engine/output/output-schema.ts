@@ -7,6 +7,7 @@ import { ByrefError } from '../../core/errors.ts'
 import { copyJson } from '../../core/json/copy-json.ts'
 import { isPlainObject, type JsonObject, type JsonValue } from '../../core/json/json.ts'
 import type { DataBlock, Message } from '../../core/messages/message.ts'
+import type { AnswerPart } from '../../core/messages/read-metadata.ts'
 import { answerSchema, answerValue, wrappedAnswer } from '../../models/json-answer.ts'
 
 /** The schema of an answer: a schema of a library such as zod 4, or JSON Schema. */
@@ -60,6 +61,23 @@ export function askedSchema(schema: JsonObject): JsonObject {
   const asked = widened.get(schema) ?? (describeAnswer(answerSchema(schema)) as JsonObject)
   widened.set(schema, asked)
   return asked
+}
+
+/**
+ * Returns the part of an answer that its provider calls final; else the whole text. OpenAI's models may write drafts
+ * before the final answer, which then fit the same schema.
+ */
+export function finalText(text: string, parts: readonly AnswerPart[] = []): string {
+  let final = ''
+  let at = 0
+  for (const part of parts) {
+    if (part.type !== 'text') continue
+    const end = at + part.length
+    const metadata = Object.values(part.provider_metadata ?? {})
+    if (metadata.some((one) => Object(one).phase === 'final_answer')) final += text.slice(at, end)
+    at = end
+  }
+  return final || text
 }
 
 /** Finds the JSON in an answer that fits a JSON Schema. An answer with two different values that fit is a problem. */

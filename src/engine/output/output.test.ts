@@ -2,9 +2,11 @@ import { describe, expect, expectTypeOf, it } from 'vitest'
 import { z } from 'zod'
 import { createAgent } from '../../agent/agent.ts'
 import { eventsOf, prompts, say } from '../../agent/fixtures/agent.ts'
+import { request } from '../../agent/request/request.ts'
 import { defineTool } from '../../boundary/tool.ts'
 import type { ConversationEvent } from '../../core/events/events.ts'
 import { createMemoryLog } from '../../log/memory-log.ts'
+import type { LanguageModel, ModelStreamPart } from '../../models/language-model.ts'
 import { scriptedModel } from '../../testing/scripted-model.ts'
 
 const Verdict = z.object({ spam: z.boolean(), why: z.string().default('no reason') })
@@ -85,6 +87,33 @@ describe('run({ output })', () => {
     const run = createAgent({ model }).run({ messages: say('x'), output: JSON_SCHEMA })
     expect((await run.result).output).toEqual({ n: 2 })
     expect(prompts(model)[1]).toContain('it has 2 different JSON values, not one')
+  })
+
+  it('takes the final part of an answer with drafts, as OpenAI marks it', async () => {
+    const phased = (id: string, phase: string, delta: string): ModelStreamPart[] => [
+      { type: 'text-start', id, providerMetadata: { openai: { itemId: id, phase } } },
+      { type: 'text-delta', id, delta },
+      { type: 'text-end', id, providerMetadata: { openai: { itemId: id, phase } } },
+    ]
+    const parts = [
+      ...phased('a', 'commentary', '{"n":1}'),
+      ...phased('b', 'final_answer', '{"n":2}'),
+    ]
+    const model = scriptedModel([])
+    const doStream = async () => {
+      const { stream } = await scriptedModel(['']).doStream({ prompt: [] })
+      async function* drafts() {
+        yield* parts
+        yield* stream
+      }
+      return { stream: ReadableStream.from(drafts()) }
+    }
+    const drafting: LanguageModel = { ...model, doStream }
+    const run = createAgent({ model: drafting }).run({ messages: say('x'), output: JSON_SCHEMA })
+    const { output, text } = await run.result
+    expect([output, text]).toEqual([{ n: 2 }, '{"n":1}{"n":2}'])
+    const asked = await request({ model: drafting }, JSON_SCHEMA, say('x'))
+    expect([asked.output, asked.tries]).toEqual([{ n: 2 }, 1])
   })
 
   it('accepts a value that an answer contains twice', async () => {

@@ -9,11 +9,18 @@ import type {
 } from '../../core/events/conversation-state.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import type { Message } from '../../core/messages/message.ts'
+import { readMetadata } from '../../core/messages/read-metadata.ts'
 import { createResults } from '../../core/messages/results.ts'
 import { newId } from '../../core/new-id.ts'
 import { boardOf } from '../session-values.ts'
 import { type AnswerSource, resolveOutput } from './output-references.ts'
-import { askedSchema, type OutputSchema, readOutput, refineOutput } from './output-schema.ts'
+import {
+  askedSchema,
+  finalText,
+  type OutputSchema,
+  readOutput,
+  refineOutput,
+} from './output-schema.ts'
 
 /** Returns why a run's last answer does not fit the requested schema; null if it fits, or none was requested. */
 export function outputProblem(
@@ -21,7 +28,7 @@ export function outputProblem(
   run: RunState,
 ): string | null {
   if (!run.overrides?.output) return null
-  const { problem } = readOutput(lastText(state, run), run.overrides.output)
+  const { problem } = readOutput(lastAnswer(state, run).final, run.overrides.output)
   return problem ?? run.steps.at(-1)?.outputProblem ?? null
 }
 
@@ -41,7 +48,7 @@ export async function runOutput(
   if (!asked) return null
   if (run.reason !== 'done')
     throw invalid(`the run ended with ${run.reason} before the model answered`)
-  const answer = readOutput(lastText(state, run), asked)
+  const answer = readOutput(lastAnswer(state, run).final, asked)
   if (answer.problem !== undefined) throw invalid(answer.problem)
   const read = await resolveOutput(answer.value, asked, () => sourceAt(state, run, assets))
   if (read.problem !== undefined) throw invalid(read.problem)
@@ -57,7 +64,7 @@ function sourceAt(
   run: RunState,
   assets: Assets,
 ): AnswerSource {
-  const end = messages.findLastIndex(({ id }) => id === lastAnswer(run)?.messageId)
+  const end = messages.findLastIndex(({ id }) => id === lastStep(run)?.messageId)
   const before = messages.slice(0, end)
   const results = createResults()
   for (const message of before) results.add(message)
@@ -67,15 +74,23 @@ function sourceAt(
   }
 }
 
-/** Returns the text of a run's last answer. Empty if that answer has calls, or the run was cancelled. */
-export function lastText({ messages }: Pick<ConversationState, 'messages'>, run: RunState): string {
-  const last = lastAnswer(run)
-  if (!last || last.callIds.length > 0 || run.reason === 'cancelled') return ''
+/**
+ * Returns the text of a run's last answer, and the final part of it. Empty if that answer has calls, or the run was
+ * cancelled.
+ */
+export function lastAnswer(
+  { messages }: Pick<ConversationState, 'messages'>,
+  run: RunState,
+): { text: string; final: string } {
+  const last = lastStep(run)
+  if (!last || last.callIds.length > 0 || run.reason === 'cancelled') return { text: '', final: '' }
   const message = messages.findLast(({ id }) => id === last.messageId)
-  return typeof message?.content === 'string' ? message.content : ''
+  if (typeof message?.content !== 'string') return { text: '', final: '' }
+  const text = message.content
+  return { text, final: finalText(text, readMetadata(message).answerParts) }
 }
 
-function lastAnswer({ steps }: RunState): StepState | undefined {
+function lastStep({ steps }: RunState): StepState | undefined {
   return steps.findLast(({ finishedAt }) => finishedAt !== undefined)
 }
 

@@ -14,7 +14,7 @@ import type { Attachment, Message, MessageMetadata, ToolCall } from '../../core/
 import type { AnswerPart } from '../../core/messages/read-metadata.ts'
 import { sourceOf } from '../calls/active-call.ts'
 import { type AnswerSource, resolveOutput } from '../output/output-references.ts'
-import { readOutput } from '../output/output-schema.ts'
+import { finalText, readOutput } from '../output/output-schema.ts'
 import { RunLostError } from '../run-errors.ts'
 import type { RunScope } from '../run-scope.ts'
 import type { PreparedStep } from './prepare-step.ts'
@@ -35,7 +35,7 @@ export async function logAnswer(
           return saveModelFiles(response, { assets, signal, messageId })
         })
       : { events: [], attachments: [], text: response.text }
-  const outputProblem = await outputProblemOf(scope, text)
+  const outputProblem = await outputProblemOf(scope, finalText(text, response.parts))
   const provider = changed ? { ...response.provider, changed } : response.provider
   const model = changed?.model ? { model: changed.model.modelId } : {}
   const checked = outputProblem === null ? model : { ...model, outputProblem }
