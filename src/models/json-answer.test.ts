@@ -57,6 +57,8 @@ describe('jsonAnswer', () => {
     ['a list of closed objects', true, z.array(z.object({ id: z.uuid(), n: z.int().min(1) }))],
     ['a union', true, z.union([z.object({ a: text }), z.null()])],
     ['a property with the name of a keyword', true, z.object({ not: text, default: text })],
+    ['a value or null', true, z.unknown().meta({ type: ['number', 'null'] })],
+    ['several types', false, z.unknown().meta({ type: ['number', 'string'] })],
     ['a discriminated union', false, pair],
     ['a URL', false, z.url()],
     ['a pattern that looks around', false, text.regex(/^(?!x)/)],

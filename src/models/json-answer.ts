@@ -107,6 +107,8 @@ function isStrict(schema: Schema): boolean {
   const isWhole = Array.isArray(required) && names.every((name) => required.includes(name))
   let isAccepted =
     Object.keys(schema).every((key) => STRICT_KEYWORDS.has(key)) &&
+    // Only lists such as `['number', 'null']` are documented.
+    [type].flat().filter((one) => one !== 'null').length <= 1 &&
     (format === undefined || STRICT_FORMATS.test(String(format))) &&
     !LOOKAROUND.test(String(pattern)) &&
     (!isObject(type) || (additionalProperties === false && isWhole))
