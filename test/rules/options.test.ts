@@ -124,6 +124,7 @@ const CALLS: Readonly<Record<string, (options: never) => unknown>> = {
     ),
   'Agent.debug[2]': (options) => agent.debug('c', 'm', options),
   'Agent.deleteMessage[2]': (options) => agent.deleteMessage('c', 'm', options),
+  'Agent.deleteConversation[1]': (options) => agent.deleteConversation('c', options),
   'Agent.fork[1]': (options) => agent.fork('c', options),
   'Agent.lineage[2]': (options) => agent.lineage('c', '†x', options),
   'Agent.resume[1]': (options) => agent.resume('c', options).result,
