@@ -138,6 +138,7 @@ describe('redact', () => {
     const once = redact('://token://@')
     expect(once).toBe('://token:[redacted]')
     expect(redact(once)).toBe(once)
+    expect(redact({ '://token=<}@': '' })).toEqual({ '://[redacted]@': '[redacted]' })
   })
 
   it('changes nothing the second time, and never throws', () => {

@@ -17,12 +17,25 @@ export function redact(value: unknown): unknown {
 /** Returns a text without secrets. See {@link redact}. */
 export function redactText(text: string): string {
   if (clean.has(text)) return text
-  let safe = text
-  for (const [pattern, replacement] of PATTERNS) safe = safe.replace(pattern, replacement)
+  let safe = withoutSecrets(text)
+  // A marker may complete another form, such as a URL with a password.
+  for (let pass = 1, before = text; safe !== before && pass < MAX_PASSES; pass++) {
+    before = safe
+    safe = withoutSecrets(before)
+  }
   if (safe === text && text.length <= MAX_CLEAN) {
     if (clean.size === MAX_CLEAN) clean.clear()
     clean.add(text)
   }
+  return safe
+}
+
+/** Maximum number of passes over a text, so that the time stays linear. */
+const MAX_PASSES = 5
+
+function withoutSecrets(text: string): string {
+  let safe = text
+  for (const [pattern, replacement] of PATTERNS) safe = safe.replace(pattern, replacement)
   return safe
 }
 
