@@ -1,8 +1,6 @@
-import { inParallel } from '../assets/in-parallel.ts'
-import { DamagedError } from '../core/errors.ts'
-import { subConversationIds } from '../engine/cancel.ts'
+import type { ConversationState } from '../core/events/conversation-state.ts'
 import type { ConversationLog } from '../log/conversation-log.ts'
-import { readState } from './read-conversation.ts'
+import { readState, subConversations, unlessDamaged } from './read-conversation.ts'
 
 /** Options of {@link deleteConversation}. */
 export interface DeleteOptions {
@@ -23,7 +21,8 @@ export async function deleteConversation(
 ): Promise<boolean> {
   // Nothing runs in a damaged conversation.
   await unlessDamaged(cancel())
-  for (const sub of await subConversations(log, id)) {
+  const state = await unlessDamaged(readState(log, id))
+  for (const sub of await below(log, id, state)) {
     await onDelete?.(sub)
     await log.delete(sub)
   }
@@ -31,33 +30,15 @@ export async function deleteConversation(
   return log.delete(id)
 }
 
-/** Maximum number of conversations that are looked up at the same time. */
-const LOOKUPS_AT_ONCE = 8
-
-/**
- * Returns the ids of the conversations in which sub-agents answered the calls of a conversation, at any depth: the
- * deepest ones first. Conversations in other logs are not found.
- */
-async function subConversations(log: ConversationLog, id: string): Promise<string[]> {
-  const state = await unlessDamaged(readState(log, id))
-  const found: string[] = []
-  const ids = Object.values(state?.calls ?? {}).flatMap((call) => subConversationIds(id, call))
-  await inParallel(ids, { limit: LOOKUPS_AT_ONCE }, async (sub) => {
-    if (!(await log.find(sub))) return
-    const runs = (await unlessDamaged(readState(log, sub)))?.runs ?? []
-    // Another conversation may have the same id.
-    if (!runs.some(({ toolCallId }) => toolCallId && sub.endsWith(`/${toolCallId}`))) return
-    found.push(...(await subConversations(log, sub)), sub)
-  })
-  return found
-}
-
-/** Returns the value, or null if the conversation is damaged. */
-async function unlessDamaged<T>(reading: Promise<T>): Promise<T | null> {
-  try {
-    return await reading
-  } catch (error) {
-    if (error instanceof DamagedError) return null
-    throw error
+/** Returns the ids of the conversations of sub-agents, at any depth: the deepest ones first. */
+async function below(
+  log: ConversationLog,
+  id: string,
+  state: ConversationState | null,
+): Promise<string[]> {
+  const ids: string[] = []
+  for (const sub of await subConversations(log, id, Object.values(state?.calls ?? {}))) {
+    ids.push(...(await below(log, sub.id, sub.state)), sub.id)
   }
+  return ids
 }

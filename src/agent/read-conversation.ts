@@ -1,8 +1,14 @@
 import type { Assets } from '../assets/assets-contract.ts'
+import { inParallel } from '../assets/in-parallel.ts'
 import { loadValidator } from '../boundary/validate.ts'
 import { ConversationSource } from '../boundary/value-source.ts'
 import type { Board } from '../core/board/board.ts'
-import type { ApprovalState, ConversationState } from '../core/events/conversation-state.ts'
+import { DamagedError } from '../core/errors.ts'
+import type {
+  ApprovalState,
+  CallState,
+  ConversationState,
+} from '../core/events/conversation-state.ts'
 import type { AssetCreated } from '../core/events/events.ts'
 import { createFold } from '../core/events/fold.ts'
 import type { Lineage } from '../core/labels/lineage.ts'
@@ -47,7 +53,8 @@ export async function readConversation(
 ): Promise<ConversationContent | null> {
   if (!(await log.find(conversation))) return null
   await loadValidator()
-  const { messages, assets, calls } = await readState(log, conversation)
+  const state = await readState(log, conversation)
+  const { messages, assets } = state
   const board = boardOf(messages, { points: true })
   const results = createResults()
   for (const message of messages) results.add(message)
@@ -56,7 +63,7 @@ export async function readConversation(
     messages: messages.filter((message) => !isDeleted(message)),
     assets,
     board,
-    waiting: await waitingCalls(log, conversation, calls),
+    waiting: await waitingCalls(log, conversation, state),
     read: async (reference) => (await values.read(reference)).value,
   }
 }
@@ -65,19 +72,50 @@ export async function readConversation(
 async function waitingCalls(
   log: ConversationLog,
   conversation: string,
-  calls: ConversationState['calls'],
+  state: Pick<ConversationState, 'calls'>,
 ): Promise<WaitingCall[]> {
-  const found = Object.values(calls).map(async (call): Promise<WaitingCall[]> => {
-    const { id: toolCallId, name: toolName, status, approval } = call
-    if (status === 'waiting' && approval)
-      return [{ conversation, toolCallId, toolName, ...approval }]
-    if (status !== 'running') return []
-    const subs = subConversationIds(conversation, call).map(async (sub) =>
-      (await log.find(sub)) ? waitingCalls(log, sub, (await readState(log, sub)).calls) : [],
-    )
-    return (await Promise.all(subs)).flat()
+  const calls = Object.values(state.calls)
+  const found = calls.flatMap(({ id: toolCallId, name: toolName, status, approval }) =>
+    status === 'waiting' && approval ? [{ conversation, toolCallId, toolName, ...approval }] : [],
+  )
+  const running = calls.filter(({ status }) => status === 'running')
+  for (const sub of await subConversations(log, conversation, running)) {
+    found.push(...(await waitingCalls(log, sub.id, sub.state)))
+  }
+  return found
+}
+
+/** Maximum number of conversations that are looked up at the same time. */
+const LOOKUPS_AT_ONCE = 8
+
+/**
+ * Returns the conversations in which sub-agents answer these calls, with their states. Damaged ones, and those in other
+ * logs, are left out.
+ */
+export async function subConversations(
+  log: ConversationLog,
+  conversation: string,
+  calls: readonly CallState[],
+): Promise<{ id: string; state: ConversationState }[]> {
+  const found: { id: string; state: ConversationState }[] = []
+  const ids = calls.flatMap((call) => subConversationIds(conversation, call))
+  await inParallel(ids, { limit: LOOKUPS_AT_ONCE }, async (id) => {
+    const state = (await log.find(id)) ? await unlessDamaged(readState(log, id)) : null
+    // Another conversation may have the same id.
+    const isSub = state?.runs.some(({ toolCallId }) => toolCallId && id.endsWith(`/${toolCallId}`))
+    if (state && isSub) found.push({ id, state })
   })
-  return (await Promise.all(found)).flat()
+  return found
+}
+
+/** Returns the value, or null if the conversation is damaged. */
+export async function unlessDamaged<T>(reading: Promise<T>): Promise<T | null> {
+  try {
+    return await reading
+  } catch (error) {
+    if (error instanceof DamagedError) return null
+    throw error
+  }
 }
 
 /** Returns the state of a conversation, folded from its log. */
