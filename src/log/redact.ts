@@ -17,11 +17,12 @@ export function redact(value: unknown): unknown {
 /** Returns a text without secrets. See {@link redact}. */
 export function redactText(text: string): string {
   if (clean.has(text)) return text
-  let safe = withoutSecrets(text)
-  // A marker may complete another form, such as a URL with a password.
-  for (let pass = 1, before = text; safe !== before && pass < MAX_PASSES; pass++) {
-    before = safe
+  let safe = text
+  for (let pass = 0; pass < MAX_PASSES; pass++) {
+    const before = safe
     safe = withoutSecrets(before)
+    if (safe === before) break
+    // The new text may look like another secret, such as a URL with a password. So look again.
   }
   if (safe === text && text.length <= MAX_CLEAN) {
     if (clean.size === MAX_CLEAN) clean.clear()
