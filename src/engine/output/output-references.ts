@@ -3,12 +3,11 @@ import { boundaryOf } from '../../boundary/boundary.ts'
 import { resolveCall } from '../../boundary/resolve.ts'
 import { declaresReferences } from '../../boundary/resolve-assets.ts'
 import type { Tool } from '../../boundary/tool.ts'
-import { schemaProblems } from '../../boundary/validate.ts'
 import type { ValueSource } from '../../boundary/value-source.ts'
 import { errorMessage } from '../../core/errors.ts'
 import type { JsonObject, JsonValue } from '../../core/json/json.ts'
 import { answerSchema, answerValue, wrappedAnswer } from '../../models/json-answer.ts'
-import type { ReadOutput } from './output-schema.ts'
+import { mismatch, type ReadOutput } from './output-schema.ts'
 
 /** Where the values of an answer's references are read. */
 export interface AnswerSource {
@@ -35,8 +34,8 @@ export async function resolveOutput(
     const { arguments: args } = await resolveCall(tool, wrappedAnswer(value, schema), reading)
     const answer = await boundary.withInput({ tool, arguments: args }, (input) => input)
     const output = answerValue(answer as JsonObject, schema)
-    const problems = schemaProblems(schema, output)
-    return problems.length === 0 ? { value: output } : { problem: problems.slice(0, 20).join('; ') }
+    const problem = mismatch(schema, output)
+    return problem === null ? { value: output } : { problem }
   } catch (error) {
     return { problem: errorMessage(error) }
   }

@@ -55,7 +55,7 @@ export function outputJsonSchema(schema: OutputSchema): JsonObject {
 /** By the output schema, the schema with references. */
 const widened = new WeakMap<JsonObject, JsonObject>()
 
-/** Returns the schema of the answer for the model, in which fields with `asset_ref_acceptable: true` also accept references. */
+/** Returns the schema of the answer for the model. Fields with `asset_ref_acceptable: true` also accept references. */
 export function askedSchema(schema: JsonObject): JsonObject {
   if (!declaresReferences(schema)) return answerSchema(schema)
   const asked = widened.get(schema) ?? (describeAnswer(answerSchema(schema)) as JsonObject)
@@ -87,17 +87,23 @@ export function readOutput(text: string, schema: JsonObject): ReadOutput {
     const fits = new Map<string, JsonValue>()
     for (const answer of values) {
       const value = answerValue(answer, schema)
-      const problems = declaresReferences(schema)
-        ? schemaProblems(askedSchema(schema), wrappedAnswer(value, schema))
-        : schemaProblems(schema, value)
-      if (problems.length === 0) fits.set(JSON.stringify(value), value)
-      else misfits.push({ value, problem: problems.slice(0, 20).join('; ') })
+      const problem = declaresReferences(schema)
+        ? mismatch(askedSchema(schema), wrappedAnswer(value, schema))
+        : mismatch(schema, value)
+      if (problem === null) fits.set(JSON.stringify(value), value)
+      else misfits.push({ value, problem })
     }
     if (fits.size > 1) return { problem: `it has ${fits.size} different JSON values, not one` }
     for (const value of fits.values()) return { value }
   }
   const { problem } = misfits.find(({ value }) => isPlainObject(value)) ?? misfits[0] ?? NO_JSON
   return { problem }
+}
+
+/** Returns why a value does not match a schema; null if it does. */
+export function mismatch(schema: JsonObject, value: unknown): string | null {
+  const problems = schemaProblems(schema, value)
+  return problems.length === 0 ? null : problems.slice(0, 20).join('; ')
 }
 
 const NO_JSON = { problem: 'it is not JSON' }

@@ -83,12 +83,14 @@ export function lastAnswer(
   run: RunState,
 ): { text: string; final: string } {
   const last = lastStep(run)
-  if (!last || last.callIds.length > 0 || run.reason === 'cancelled') return { text: '', final: '' }
+  if (!last || last.callIds.length > 0 || run.reason === 'cancelled') return NO_ANSWER
   const message = messages.findLast(({ id }) => id === last.messageId)
-  if (typeof message?.content !== 'string') return { text: '', final: '' }
+  if (typeof message?.content !== 'string') return NO_ANSWER
   const text = message.content
   return { text, final: finalText(text, readMetadata(message).answerParts) }
 }
+
+const NO_ANSWER = { text: '', final: '' }
 
 function lastStep({ steps }: RunState): StepState | undefined {
   return steps.findLast(({ finishedAt }) => finishedAt !== undefined)
@@ -104,7 +106,7 @@ export function outputRequest(schema: JsonObject): string {
   return declaresReferences(schema) ? `${words}\n${REFERENCES}` : words
 }
 
-const REFERENCES = `Do not copy a long value into a field with "(or asset://…)": write a reference as text, such as "†state.rows" or "asset://<id>".`
+const REFERENCES = `Do not copy a long value into a field whose description says "(or asset://…)". Write a reference to it, such as "†state.rows" or "asset://<id>".`
 
 /** Tells the model why its answer does not fit the schema. */
 export function outputComplaint(problem: string): string {

@@ -35,7 +35,7 @@ export async function logAnswer(
           return saveModelFiles(response, { assets, signal, messageId })
         })
       : { events: [], attachments: [], text: response.text }
-  const outputProblem = await outputProblemOf(scope, finalText(text, response.parts))
+  const outputProblem = await outputProblemOf(scope, { ...response, text })
   const provider = changed ? { ...response.provider, changed } : response.provider
   const model = changed?.model ? { model: changed.model.modelId } : {}
   const checked = outputProblem === null ? model : { ...model, outputProblem }
@@ -57,11 +57,14 @@ export async function logAnswer(
 }
 
 /** Returns why the values that an answer refers to do not match the output schema. Null if they do. */
-async function outputProblemOf(scope: RunScope, text: string): Promise<string | null> {
+async function outputProblemOf(
+  scope: RunScope,
+  { text, parts }: Pick<ModelResponse, 'text' | 'parts'>,
+): Promise<string | null> {
   const { session, assets } = scope
   const schema = openRun(session.state)?.overrides?.output
   if (!schema || !declaresReferences(schema)) return null
-  const answer = readOutput(text, schema)
+  const answer = readOutput(finalText(text, parts), schema)
   if (answer.problem !== undefined) return null
   const source = (): AnswerSource => ({ values: sourceOf(scope, { id: '' }), assets })
   const { problem } = await scope.during(() => resolveOutput(answer.value, schema, source))
