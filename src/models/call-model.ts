@@ -37,7 +37,7 @@ export interface ModelCallRequest {
   onPart(part: ModelStreamPart): void | Promise<void>
 }
 
-/** Parts of a stream before its content. */
+/** Types of parts that are not content of the answer. */
 const NO_CONTENT: ReadonlySet<ModelStreamPart['type']> = new Set([
   'stream-start',
   'response-metadata',
