@@ -9,6 +9,10 @@ import { createAssets } from '../assets/create-assets.ts'
 import { createMemoryAssetStore } from '../assets/stores/memory.ts'
 import { type Check, is } from '../core/check-options.ts'
 import type { AssetEvent } from '../core/events/events.ts'
+import { RecentMap } from '../core/recent-map.ts'
+
+/** Maximum number of namespaces whose views are kept. */
+export const MAX_NAMESPACES = 256
 
 /** The assets of an agent, by namespace. */
 export interface AgentAssets {
@@ -38,13 +42,9 @@ export function openAssets(
   namespace: string | null,
   onEvent: (event: AssetEvent) => unknown,
 ): AgentAssets {
-  const views = new Map<string | null, Assets>()
+  const views = new RecentMap<string | null, Assets>(MAX_NAMESPACES)
   const make = maker(assets)
-  const inNamespace = (of: string | null): Assets => {
-    const view = views.get(of) ?? make(of)
-    views.set(of, view)
-    return view
-  }
+  const inNamespace = (of: string | null) => views.getOrMake(of, () => make(of))
   return {
     in: inNamespace,
     toldIn: (of) => inNamespace(of).scoped({ onEvent }),

@@ -7,10 +7,12 @@ import { checkMethods, checkOptions } from '../core/check-options.ts'
 import { ByrefError, DamagedError } from '../core/errors.ts'
 import type { JsonValue } from '../core/json/json.ts'
 import { newId } from '../core/new-id.ts'
+import { RecentMap } from '../core/recent-map.ts'
 import { cancelRun } from '../engine/cancel.ts'
 import { leaseOwner } from '../engine/lease-owner.ts'
 import { type ResolvedLimits, resolveLimits } from '../engine/limits.ts'
 import { checkAgentFits, ForeignRunError } from '../engine/next.ts'
+import { OpenConversations } from '../engine/open-conversations.ts'
 import { resolvePromptOptions } from '../engine/prompt-settings.ts'
 import type { AgentSettings } from '../engine/run-settings.ts'
 import type { Session } from '../engine/session.ts'
@@ -25,7 +27,7 @@ import { approvalPolicy, retryPolicy, timeLimitPolicy } from '../policies/defaul
 import { composePolicies, type Policy } from '../policies/policy.ts'
 import { resolveTrust, type TrustSettings } from '../policies/trust/trust-options.ts'
 import { trustPolicy } from '../policies/trust/trust-policy.ts'
-import { type AgentAssets, openAssets } from './agent-assets.ts'
+import { type AgentAssets, MAX_NAMESPACES, openAssets } from './agent-assets.ts'
 import type { Agent, AgentOptions } from './agent-contract.ts'
 import { AGENT_METHODS, AGENT_OPTIONS } from './agent-options.ts'
 import type { AgentParts, InNamespace } from './agent-parts.ts'
@@ -82,17 +84,15 @@ export function createAgent(options: AgentOptions): Agent {
   })
   const { settings, catalogue } = settingsOf(options, assets)
   const owner = leaseOwner(newId())
-  const open = new Map<string | null, Sessions>()
-  let closed = false
+  const open = new OpenConversations(log)
+  const views = new RecentMap<string | null, Sessions>(MAX_NAMESPACES)
   const logOf = (of: string | null): ConversationLog =>
     of === log.namespace ? log : log.scoped(of)
 
-  function sessions(of: string | null): Sessions {
-    const existing = open.get(of)
-    if (existing) return existing
-    if (closed) throw new ByrefError('interrupted', 'The agent is closed')
+  function sessionsOf(of: string | null): Sessions {
     const scopedAssets = assets.in(of)
-    const created = new Sessions({
+    return new Sessions({
+      open,
       log: logOf(of),
       settings: { ...settings, assets: scopedAssets },
       owner,
@@ -102,9 +102,8 @@ export function createAgent(options: AgentOptions): Agent {
         : undefined,
       onStream: (conversation, event) => streams.notify(conversation, event, { namespace: of }),
     })
-    open.set(of, created)
-    return created
   }
+  const sessions = (of: string | null) => views.getOrMake(of, () => sessionsOf(of))
 
   const methods: Core['methods'] = {
     name: settings.name,
@@ -114,11 +113,10 @@ export function createAgent(options: AgentOptions): Agent {
     trust: settings.trust?.mode ?? 'off',
     resumeAll: () => resumeAll(log, settings, sessions),
     onStream: streams.add,
-    isIdle: () => [...open.values()].every((one) => one.isIdle),
+    isIdle: () => open.isIdle,
     async close() {
-      closed = true
       streams.close()
-      await Promise.all([...open.values()].map((one) => one.close()))
+      await open.close()
     },
   }
   return agentIn(namespace, {

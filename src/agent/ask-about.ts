@@ -7,7 +7,7 @@ import type { CapabilityOverrides } from '../models/capabilities.ts'
 import type { LanguageModel } from '../models/language-model.ts'
 import type { RetryOptions } from '../models/model-settings.ts'
 import { markAskAbout } from '../policies/trust/closed-values.ts'
-import { kindOf } from '../prompt/named-media.ts'
+import { kindOf } from '../prompt/mentions.ts'
 
 /** Options of {@link askAboutTool}. */
 export interface AskAboutOptions {

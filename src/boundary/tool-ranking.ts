@@ -1,6 +1,7 @@
 import type { LanguageModelV4FunctionTool } from '@ai-sdk/provider'
 import MiniSearch from 'minisearch'
 import { isPlainObject } from '../core/json/json.ts'
+import { RecentMap } from '../core/recent-map.ts'
 import {
   stemOf,
   synonymsOf,
@@ -67,7 +68,7 @@ export class ToolRanking {
   readonly #tools = new Map<string, RankedTool>()
   /** Words that names of tools have. */
   readonly #nameWords = new Set<string>()
-  readonly #recent = new Map<string, FoundByWord>()
+  readonly #recent = new RecentMap<string, FoundByWord>(MAX_RECENT)
   readonly #index = new MiniSearch({
     fields: Object.keys(FIELDS),
     tokenize: wordsIn,
@@ -120,12 +121,7 @@ export class ToolRanking {
 
   /** Queries repeat words, such as verbs, so the matches of recent words are cached. */
   #foundBy(word: string): FoundByWord {
-    const found = this.#recent.get(word) ?? this.#findWord(word)
-    this.#recent.delete(word)
-    this.#recent.set(word, found)
-    const [oldest = ''] = this.#recent.keys()
-    if (this.#recent.size > MAX_RECENT) this.#recent.delete(oldest)
-    return found
+    return this.#recent.getOrMake(word, () => this.#findWord(word))
   }
 
   /** Finds tools by a word, its synonyms and its abbreviations. The best match counts. */

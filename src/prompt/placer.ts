@@ -6,8 +6,7 @@ import { isDeleted, isDeletedResult, type Message } from '../core/messages/messa
 import { readMetadata } from '../core/messages/read-metadata.ts'
 import { resultCall } from '../core/messages/results.ts'
 import { callIdOf } from '../core/refs/item-call.ts'
-import { FirstMentions, type PlacedTopic } from './first-mentions.ts'
-import { noteBareNames } from './named-media.ts'
+import { FirstMentions, noteBareNames, type PlacedTopic } from './mentions.ts'
 import { type LoggedResult, resultItem } from './result-item.ts'
 import {
   type AssistantItem,

@@ -4,7 +4,7 @@ import { escapeBlocks } from '../core/messages/metas-block.ts'
 import type { OffloadedValue } from '../core/messages/offloaded.ts'
 import { asModelWrote, readMetadata } from '../core/messages/read-metadata.ts'
 import { resultName } from '../core/messages/results.ts'
-import { bodiesIn, isPerceived, type KnownAssets, kindOf } from './named-media.ts'
+import { bodiesIn, isPerceived, type KnownAssets, kindOf } from './mentions.ts'
 import type { MediaPart, ResultItem } from './transcript-item.ts'
 
 /** A result in the conversation. */

@@ -6,7 +6,7 @@ import type {
 } from '../core/events/conversation-state.ts'
 import { isData } from '../core/messages/data-block.ts'
 import type { Message } from '../core/messages/message.ts'
-import type { PlacedTopic } from './first-mentions.ts'
+import type { PlacedTopic } from './mentions.ts'
 import { placeCompact } from './place-compact.ts'
 import { type DescribedAssets, IN_PLACE, type KnownAsset, Placer } from './placer.ts'
 

@@ -13,7 +13,7 @@ import {
   noteBareNames,
   referenceUrl,
   wholeRef,
-} from './named-media.ts'
+} from './mentions.ts'
 import type { MediaPart, TextPart } from './transcript-item.ts'
 
 /** The parts of a message, and the assets that it names. */

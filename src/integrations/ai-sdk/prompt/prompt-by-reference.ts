@@ -5,10 +5,15 @@ import type {
 } from '@ai-sdk/provider'
 import { showValue } from '../../../boundary/boundary.ts'
 import { referenceGuide } from '../../../core/messages/reference-guide.ts'
-import { FirstMentions, type PlacedTopic } from '../../../prompt/first-mentions.ts'
 import type { MediaSource } from '../../../prompt/media/media-source.ts'
 import { resolveMedia } from '../../../prompt/media/resolve-media.ts'
-import { embeddedMedia, kindOf, mediaOf } from '../../../prompt/named-media.ts'
+import {
+  embeddedMedia,
+  FirstMentions,
+  kindOf,
+  mediaOf,
+  type PlacedTopic,
+} from '../../../prompt/mentions.ts'
 import type { ShownResult } from '../../../prompt/result-item.ts'
 import { type ResultCapabilities, resultMessages, toFilePart } from '../../../prompt/to-prompt.ts'
 import {

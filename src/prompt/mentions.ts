@@ -1,5 +1,7 @@
 import type { AssetCreated } from '../core/events/events.ts'
-import { isPlainObject, type JsonValue } from '../core/json/json.ts'
+import { isPlainObject, type JsonObject, type JsonValue } from '../core/json/json.ts'
+import { metasBlock } from '../core/messages/metas-block.ts'
+import type { ReferenceGuideOptions } from '../core/messages/reference-guide.ts'
 import {
   type AssetRef,
   type AssetRefParts,
@@ -7,7 +9,7 @@ import {
   parseAssetRef,
 } from '../core/refs/asset-ref.ts'
 import { findAssetUrls, findEmbeddedRefs } from '../core/refs/embedded-refs.ts'
-import type { MediaPart } from './transcript-item.ts'
+import type { MediaPart, TextPart } from './transcript-item.ts'
 
 /** The assets that a conversation had when a message arrived, by reference. */
 export type KnownAssets = Pick<ReadonlyMap<string, AssetCreated>, 'get'>
@@ -146,4 +148,52 @@ export function isPerceived({ kind, mimeType }: Pick<MediaPart, 'kind' | 'mimeTy
 export function kindOf(mimeType: string): MediaPart['kind'] {
   const [kind] = mimeType.toLowerCase().split('/', 1)
   return kind === 'image' || kind === 'audio' || kind === 'video' ? kind : 'file'
+}
+
+/** The texts about references, each added where it first applies. */
+export type PlacedTopic = Extract<
+  keyof ReferenceGuideOptions,
+  'assets' | 'variables' | 'results' | 'reading'
+>
+
+/** Returns each text about references, and the metadata of each asset, only once: where it is first needed. */
+export class FirstMentions {
+  readonly #guide: (topic: PlacedTopic) => string | null
+  readonly #assetOf: (ref: string) => AssetCreated | undefined
+  readonly #topics = new Set<PlacedTopic>()
+  /** The references of the assets whose metadata the model has seen. */
+  readonly #seen = new Set<string>()
+
+  constructor(
+    guide: (topic: PlacedTopic) => string | null,
+    assetOf: (ref: string) => AssetCreated | undefined,
+  ) {
+    this.#guide = guide
+    this.#assetOf = assetOf
+  }
+
+  /** Returns the text on a topic; empty if it was added before. */
+  topic(topic: PlacedTopic): TextPart[] {
+    if (this.#topics.has(topic)) return []
+    this.#topics.add(topic)
+    const text = this.#guide(topic)
+    return text ? [{ type: 'text', text }] : []
+  }
+
+  /** Returns the metadata of assets that are named for the first time. */
+  metas(names: ReadonlySet<string>): TextPart[] {
+    if (names.size === 0) return []
+    const fresh = [...names].flatMap((name): JsonObject[] => {
+      const meta = this.#seen.has(name) ? undefined : this.#assetOf(name)?.meta
+      if (meta) this.#seen.add(name)
+      return meta ? [meta] : []
+    })
+    const text = metasBlock(fresh)
+    return [...this.topic('assets'), ...(text === null ? [] : [{ type: 'text' as const, text }])]
+  }
+
+  /** Notes that the model has already seen the metadata of an asset. */
+  seen(name: string): void {
+    this.#seen.add(name)
+  }
 }
