@@ -130,12 +130,13 @@ it.each([
   expect(calls).toBe(3)
 })
 
-describe('an answer that the provider reports as cut off', () => {
+// Some providers say only that there was no reason of their own.
+describe.each(['interrupted', 'other'] as const)('an answer that was cut off (%s)', (unified) => {
   const cut: ModelStreamPart[] = [
     { type: 'ping' },
     {
       type: 'finish',
-      finishReason: { unified: 'interrupted', raw: undefined },
+      finishReason: { unified, raw: undefined },
       usage: {
         inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
         outputTokens: { total: 1, text: 1, reasoning: 0 },

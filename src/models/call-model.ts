@@ -132,8 +132,7 @@ async function streamOnce(
         if (done || controller.signal.aborted) return null
         watchdog?.refresh()
         if (value?.type === 'error') return { error: value.error, own: false }
-        if (value?.type === 'finish' && value.finishReason?.unified === 'interrupted')
-          return { error: cutOff(), own: false }
+        if (value?.type === 'finish' && isCutOff(value)) return { error: cutOff(), own: false }
         try {
           const waited = onPart(value)
           isWaiting = waited !== undefined
@@ -160,7 +159,13 @@ async function streamOnce(
   }
 }
 
-/** Returns the error for a stream that the provider reports as cut off. */
+/** Whether a stream was cut off. Bedrock, xAI and Open Responses then report `other`, without a reason of their own. */
+function isCutOff({ finishReason }: Extract<ModelStreamPart, { type: 'finish' }>): boolean {
+  const { unified, raw } = finishReason ?? {}
+  return unified === 'interrupted' || (unified === 'other' && raw === undefined)
+}
+
+/** Returns the error for a stream that was cut off. */
 function cutOff(): Error {
   const error = new Error('The answer ended before it was complete')
   return Object.assign(error, { isRetryable: true })
