@@ -12,6 +12,7 @@ export type ProviderRules = Partial<
     | 'maxImageSide'
     | 'maxPdfPages'
     | 'urlsInResults'
+    | 'sameNames'
     | 'callIds'
     | 'strictRoles'
   >
@@ -145,7 +146,7 @@ function bedrock(modelId: string): ProviderRules {
   const video = types('video/mp4 video/quicktime video/x-matroska video/webm', 18 * MB)
   const perCall = { bytes: 18 * MB, images: 20, files: 5 }
   const callIds = /^[\w-]{1,64}$/
-  const limits = { maxImageSide: 2000, maxPdfPages: 100, perCall, callIds }
+  const limits = { maxImageSide: 2000, maxPdfPages: 100, perCall, callIds, sameNames: false }
   if (/claude-(v|2|instant)/.test(modelId)) return limits
   if (/claude/.test(modelId)) {
     const takes = { ...images, ...documents }

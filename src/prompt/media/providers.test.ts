@@ -257,6 +257,18 @@ describe.each(NAMES)('what %s is sent', (name) => {
       expect(parts[0]?.body).toMatch(/^\[From the result of draw, call call1abcd: asset:/)
   })
 
+  it('of two documents with the same name', async () => {
+    const fileName = 'report.pdf'
+    await sent(name, [
+      user(media('asset://pdf', { fileName }), media('asset://docx', { fileName })),
+    ])
+    const names = /"document":\{"format":"\w+","name":"([^"]+)"/g
+    const body = JSON.stringify(server.requests.at(-1)?.body)
+    const found = [...body.matchAll(names)].map(([, found]) => found)
+    // Bedrock rejects a request in which two documents have the same name.
+    expect(found).toEqual(aws.includes(name) ? ['document-1', 'document-2'] : [])
+  })
+
   it('of references in text', async () => {
     const short = { fallback: 'value' } as const
     const { parts } = await sent(name, [

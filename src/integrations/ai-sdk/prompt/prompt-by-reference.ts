@@ -61,6 +61,7 @@ const TEXT_ONLY: ResultCapabilities = {
   takesInResults: {},
   urlsInResults: false,
   detailOption: null,
+  sameNames: true,
 }
 
 /**
