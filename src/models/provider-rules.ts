@@ -60,7 +60,11 @@ export function providerRules(provider: string, modelId: string): ProviderRules 
 }
 
 /** The rules of Mistral's models, on any server. The errors of Mistral's API state them. */
-const MISTRAL: ProviderRules = { callIds: /^[A-Za-z0-9]{9}$/, strictRoles: true }
+const MISTRAL: ProviderRules = {
+  callIds: /^[A-Za-z0-9]{9}$/,
+  strictRoles: true,
+  systemAnywhere: false,
+}
 
 /**
  * https://docs.claude.com/en/docs/build-with-claude/vision and …/pdf-support: 5 MB of base64, 32 MB in total,
@@ -172,7 +176,6 @@ function mistral(modelId: string): ProviderRules {
     takes: { ...images, [PDF]: 35 * MB },
     urls: { 'image/*': [/^https:\/\//] },
     ...MISTRAL,
-    systemAnywhere: true,
     perCall: { bytes: 35 * MB, images: 8 },
   }
 }
