@@ -228,6 +228,17 @@ describe.each(NAMES)('what %s is sent', (name) => {
       )
   })
 
+  it.each(['cat.svg', 'cat.tiff'])(
+    'of the URL of an image that no model accepts: %s',
+    async (file) => {
+      const url = `https://x.example/${file}`
+      const { parts } = await sent(name, [user(media(url, { kind: 'image', mimeType: 'image/*' }))])
+      expect(parts).toEqual([
+        { kind: 'text', body: expect.stringMatching(/^\[image not shown: https:/) },
+      ])
+    },
+  )
+
   it('of media in the result of a tool', async () => {
     const call = { id: 'call1abcd', name: 'draw', arguments: {} }
     const result = { toolCallId: call.id, toolName: call.name, isError: false }
