@@ -188,10 +188,21 @@ interface Failure {
   retryAfter: number | null
 }
 
+/** The status of temporary errors that servers stream with a code or type, but without a status. */
+const STATUS_OF: ReadonlyMap<unknown, number> = new Map([
+  ['rate_limit_exceeded', 429],
+  ['rate_limit_error', 429],
+  ['server_error', 500],
+  ['internal_server_error', 500],
+  ['service_unavailable', 503],
+  ['overloaded_error', 529],
+])
+
 /** Reads an `APICallError` of the AI SDK, or an object that a provider streams in place of one. */
 function readFailure(error: unknown): Failure {
-  const { statusCode, code, isRetryable, responseHeaders } = Object(error)
-  const status = [statusCode, code].find((one) => Number.isInteger(one) && one >= 400 && one < 600)
+  const { statusCode, code, type, isRetryable, responseHeaders } = Object(error)
+  const statuses = [statusCode, code, STATUS_OF.get(code), STATUS_OF.get(type)]
+  const status = statuses.find((one) => Number.isInteger(one) && one >= 400 && one < 600)
   const isTemporary = isRetryable ?? ([408, 409, 429].includes(status) || status >= 500)
   return { status, isTemporary: isTemporary === true, retryAfter: retryAfter(responseHeaders) }
 }
@@ -245,7 +256,7 @@ async function asByrefError(error: unknown, model: LanguageModel): Promise<Byref
 
 /** Matches the messages and codes of errors with which providers report that a prompt is too long. */
 const TOO_LONG =
-  /context.?(length|window|size|limit)|(prompt|input|request) is too long|maximum prompt length|token count.{0,60}exceeds|too many (input )?tokens|max_new_tokens.{1,3}must be/i
+  /context.?(length|window|size|limit)|(prompt|input|request) is too long|maximum prompt length|(token count|input length|input tokens).{0,60}exceed|too many (input )?tokens|max_new_tokens.{1,3}must be|range of input length|exceeded model token limit|prompt exceeds max length|reduce the length of the/i
 
 /** Whether a call failed because the prompt is longer than the model accepts. */
 export function isPromptTooLong(error: unknown): boolean {
