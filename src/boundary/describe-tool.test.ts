@@ -7,6 +7,8 @@ import { defineTool, type Tool } from './tool.ts'
 const noop = () => null
 const numbers = { type: 'object', properties: { n: { type: 'number' } } } as const
 
+const PLAIN = { outputPath: false } as const
+
 /** Returns the description of one tool. */
 function shown(tool: Tool) {
   const [only] = describeTools(new Map([[tool.id, tool]]))
@@ -246,6 +248,53 @@ describe('describeTools', () => {
       properties: { _outputPath: { type: 'string' }, _outputMethod: { type: 'string' } },
     })
   })
+
+  // OpenAI and Anthropic reject every request with such a tool.
+  it.each<[string, JsonSchema, JsonSchema]>([
+    [
+      'alternatives of required properties',
+      { anyOf: [{ required: ['id'] }, { required: ['name'] }] },
+      {},
+    ],
+    [
+      'alternatives with properties of their own',
+      {
+        oneOf: [
+          { properties: { url: { type: 'string' }, as: { const: 'a' } }, required: ['url', 'as'] },
+          { $ref: '#/$defs/b' },
+        ],
+        $defs: { b: { properties: { as: { const: 'b' } }, required: ['as', 'n'] } },
+        required: ['id'],
+      },
+      {
+        properties: {
+          ...{ url: { type: 'string' }, id: { type: 'string' }, name: { type: 'string' } },
+          as: { anyOf: [{ const: 'a' }, { const: 'b' }, { type: 'string' }] },
+        },
+        $defs: { b: { properties: { as: { const: 'b' } }, required: ['as', 'n'] } },
+        required: ['id', 'as'],
+      },
+    ],
+    [
+      'parts that all apply',
+      { allOf: [{ properties: { more: { type: 'boolean' } }, required: ['more'] }], not: {} },
+      {
+        properties: {
+          ...{ id: { type: 'string' }, name: { type: 'string' } },
+          more: { type: ['boolean', 'string'] },
+        },
+        required: ['more'],
+      },
+    ],
+  ])(
+    'has no keywords at the root of a schema that providers reject there: %s',
+    (_, more, shows) => {
+      const properties = { id: { type: 'string' }, name: { type: 'string' } }
+      const inputSchema = { type: 'object', properties, ...more }
+      const tool = defineTool({ id: 't', description: '', inputSchema, ...PLAIN, execute: noop })
+      expect(shown(tool as Tool).inputSchema).toEqual({ type: 'object', properties, ...shows })
+    },
+  )
 
   it('returns the tools in order, and caches them', () => {
     const tools = new Map(
