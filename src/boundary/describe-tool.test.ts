@@ -163,7 +163,7 @@ describe('describeTools', () => {
         description: 'D',
       },
       {
-        anyOf: [{ type: 'array' }, { type: 'null' }, { type: 'string' }],
+        anyOf: [{ type: 'array', items: {} }, { type: 'null' }, { type: 'string' }],
         description: 'D (or asset://…)',
       },
     ],
@@ -295,6 +295,41 @@ describe('describeTools', () => {
       expect(shown(tool as Tool).inputSchema).toEqual({ type: 'object', properties, ...shows })
     },
   )
+
+  // Anthropic rejects every request with such a tool, and OpenAI every list without `items`.
+  it.each<[string, JsonSchema, JsonSchema]>([
+    [
+      'a tuple',
+      { type: 'array', items: [{ type: 'string' }, { type: 'null' }] },
+      { prefixItems: [{ type: 'string' }, { type: ['null', 'string'] }], items: {} },
+    ],
+    [
+      'a tuple with more items',
+      { type: 'array', items: [{ type: 'string' }], additionalItems: { type: 'string' } },
+      {
+        prefixItems: [{ type: 'string' }],
+        additionalItems: { type: 'string' },
+        items: { type: 'string' },
+      },
+    ],
+    ['a list of anything', { type: 'array' }, { items: {} }],
+    [
+      'an exclusive limit',
+      { type: 'integer', minimum: 0, exclusiveMinimum: true },
+      { exclusiveMinimum: 0 },
+    ],
+    [
+      'an inclusive limit',
+      { type: 'integer', maximum: 9, exclusiveMaximum: false },
+      { maximum: 9 },
+    ],
+    ['a property that says that it is required', { type: 'string', required: true }, {}],
+  ])('uses no keywords of older drafts: %s', (_, value, shows) => {
+    const inputSchema = { type: 'object', properties: { value } }
+    const tool = defineTool({ id: 't', description: '', inputSchema, ...PLAIN, execute: noop })
+    const type = value.type === 'string' ? 'string' : [value.type, 'string']
+    expect(shown(tool as Tool).inputSchema.properties?.value).toEqual({ type, ...shows })
+  })
 
   it('returns the tools in order, and caches them', () => {
     const tools = new Map(

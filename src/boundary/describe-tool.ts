@@ -153,6 +153,30 @@ const REDUNDANT: readonly [keyword: string, json: string][] = [
   ['maximum', String(Number.MAX_SAFE_INTEGER)],
 ]
 
+const LIMITS = [
+  ['minimum', 'exclusiveMinimum'],
+  ['maximum', 'exclusiveMaximum'],
+] as const
+
+/**
+ * Rewrites keywords of older drafts, such as those of MCP servers with zod 3. Otherwise Anthropic rejects every request
+ * with the tool. OpenAI does so for a list without `items`.
+ */
+function modernize(schema: Record<string, unknown>): void {
+  const { items, additionalItems = {}, required = [] } = schema
+  if (Array.isArray(items)) Object.assign(schema, { prefixItems: items, items: additionalItems })
+  if ([schema.type].flat().includes('array')) schema.items ??= {}
+  if (!Array.isArray(required)) delete schema.required
+  for (const [limit, exclusive] of LIMITS) {
+    if (typeof schema[exclusive] !== 'boolean') continue
+    const { [limit]: bound, [exclusive]: isExclusive } = schema
+    delete schema[exclusive]
+    if (!isExclusive || bound === undefined) continue
+    delete schema[limit]
+    schema[exclusive] = bound
+  }
+}
+
 function isRedundant(schema: JsonSchema, [keyword, json]: (typeof REDUNDANT)[number]): boolean {
   return Object.hasOwn(schema, keyword) && JSON.stringify(schema[keyword]) === json
 }
@@ -162,6 +186,7 @@ function widenBelow(original: JsonSchema, variables: boolean): JsonSchema {
   const { asset_ref_acceptable: _, asset_ref_as: form, 'x-accepts': __, ...rest } = original
   const schema: Record<string, unknown> = rest
   for (const entry of REDUNDANT) if (isRedundant(schema, entry)) delete schema[entry[0]]
+  modernize(schema)
   // A branch describes the same value as the schema, which accepts references already.
   const widened = mapParts(schema, (one, isBranch) =>
     isBranch ? widenBelow(one, variables) : widen(one, variables),
