@@ -76,6 +76,7 @@ export async function capabilitiesOf(
     systemAnywhere: overrides.systemAnywhere ?? rules.systemAnywhere ?? false,
     detailOption: rules.detailOption ?? null,
     sameNames: rules.sameNames ?? true,
+    parameterNames: rules.parameterNames ?? null,
     callIds: rules.callIds ?? null,
     strictRoles: rules.strictRoles ?? false,
   }

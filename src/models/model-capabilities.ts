@@ -29,6 +29,8 @@ export interface ModelCapabilities {
   detailOption: 'openai' | 'xai' | null
   /** Whether the provider accepts several files with the same name. */
   sameNames: boolean
+  /** The names of tools' parameters that the provider accepts. Null if it accepts any. */
+  parameterNames: RegExp | null
   /** The ids of calls that the provider accepts. Null if it accepts any. */
   callIds: RegExp | null
   /** Whether the provider rejects a user message directly after tool results or after another user message. */

@@ -13,6 +13,7 @@ export type ProviderRules = Partial<
     | 'maxPdfPages'
     | 'urlsInResults'
     | 'sameNames'
+    | 'parameterNames'
     | 'callIds'
     | 'strictRoles'
   >
@@ -66,6 +67,9 @@ const MISTRAL: ProviderRules = {
   systemAnywhere: false,
 }
 
+/** The error of Anthropic's API states it. */
+const CLAUDE_PARAMETERS = /^[\w.-]{1,64}$/
+
 /**
  * https://docs.claude.com/en/docs/build-with-claude/vision and …/pdf-support: 5 MB of base64, 32 MB in total,
  * 2,000 px with more than 20 images, 100 pages for context windows of 200,000 tokens.
@@ -78,6 +82,7 @@ function anthropic(modelId: string): ProviderRules {
     takesInResults: takes,
     cacheMarks: 'anthropic',
     callIds: /^[\w-]+$/,
+    parameterNames: CLAUDE_PARAMETERS,
     maxImageSide: 2000,
     maxPdfPages: 100,
     urlsInResults: true,
@@ -155,7 +160,9 @@ function bedrock(modelId: string): ProviderRules {
   if (/claude/.test(modelId)) {
     const takes = { ...images, ...documents }
     const isOld = /claude-3-(opus|sonnet|haiku|5-sonnet)/.test(modelId)
-    return { ...limits, takes, takesInResults: takes, cacheMarks: isOld ? null : 'bedrock' }
+    const parameterNames = CLAUDE_PARAMETERS
+    const cacheMarks = isOld ? null : 'bedrock'
+    return { ...limits, takes, takesInResults: takes, cacheMarks, parameterNames }
   }
   if (/nova-micro/.test(modelId)) return { ...limits, cacheMarks: 'bedrock' }
   if (/nova/.test(modelId)) {

@@ -16,6 +16,7 @@ import { jsonAnswer, rejectsToolsWithSchema } from '../../models/json-answer.ts'
 import type { ModelCallOptions } from '../../models/language-model.ts'
 import { type ModelCapabilities, withCost } from '../../models/model-capabilities.ts'
 import { callSettings, type ModelSettings } from '../../models/model-settings.ts'
+import { type RenamedTools, renameParameters } from '../../models/parameter-names.ts'
 import { type AcceptedCall, CallRunner } from '../calls/call-runner.ts'
 import { askedSchema } from '../output/output-schema.ts'
 import { callError } from '../run-errors.ts'
@@ -45,10 +46,13 @@ export async function askModel(
   const { scope, capabilities } = prepared
   const { settings, signal } = scope
   const options = optionsOf(prepared)
-  const tools = withChosenTool(prepared.tools, options, settings)
+  const chosen = withChosenTool(prepared.tools, options, settings)
+  const { parameterNames } = capabilities ?? (await prompts.ready())
+  const renamed = parameterNames && renameParameters(chosen, parameterNames)
+  const { tools } = renamed ?? { tools: chosen }
   const { model, retry, limits } = settings
   const prompt = await promptOf(scope, prompts, capabilities)
-  const answer = new Answer(scope, messageId)
+  const answer = new Answer(scope, messageId, renamed)
   const call = (prompt: LanguageModelV4Prompt) =>
     scope.during(() =>
       callModel({
@@ -182,15 +186,17 @@ class Answer implements ResponseListener {
   calls: CallRunner | null = null
   readonly #scope: RunScope
   readonly #messageId: string
+  readonly #renamed: RenamedTools | null
   #accepting: Promise<void> | null = null
   #hasText = false
   #isReasoning = false
   /** The ids of `call_tool` calls. The tool that they call is unknown until their arguments are complete. */
   readonly #unnamed = new Set<string>()
 
-  constructor(scope: RunScope, messageId: string) {
+  constructor(scope: RunScope, messageId: string, renamed: RenamedTools | null) {
     this.#scope = scope
     this.#messageId = messageId
+    this.#renamed = renamed
     this.reader = new ResponseReader((id) => uniqueCallId(scope.session.callIds, id), this)
   }
 
@@ -238,7 +244,9 @@ class Answer implements ResponseListener {
   }
 
   /** Accepts calls in the order of the answer, without blocking the stream. */
-  call(call: ModelCall): void {
+  call(given: ModelCall): void {
+    const { name, arguments: args } = given
+    const call = { ...given, arguments: this.#renamed?.ownArguments(name, args) ?? args }
     const before = this.#accepting
     const reasoning = this.reader.takeSigned()
     const accept = () => this.#accept(call, reasoning)
