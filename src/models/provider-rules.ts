@@ -34,6 +34,12 @@ function types(names: string, bytes: number): TakenTypes {
   return Object.fromEntries(names.split(' ').map((name) => [name, bytes]))
 }
 
+/**
+ * The longest side of an image that Google, Mistral and xAI accept, in pixels. It was measured:
+ * https://github.com/badlogic/pi-mono/blob/main/packages/ai/test/image-limits.test.ts
+ */
+const MAX_SIDE = 8000
+
 const WEB_IMAGES = 'image/png image/jpeg image/gif image/webp'
 
 /** Rules by provider. The first pattern that matches the provider's name applies. */
@@ -143,6 +149,7 @@ function google(modelId: string): ProviderRules {
   return {
     takes: GEMINI,
     takesInResults: isOld ? {} : selectTypes(GEMINI, (mime) => inResults.test(mime)),
+    maxImageSide: MAX_SIDE,
     maxPdfPages: 1000,
     perCall: { bytes: 14 * MB, images: 3000, files: 10 },
   }
@@ -183,6 +190,7 @@ function mistral(modelId: string): ProviderRules {
     takes: { ...images, [PDF]: 35 * MB },
     urls: { 'image/*': [/^https:\/\//] },
     ...MISTRAL,
+    maxImageSide: MAX_SIDE,
     perCall: { bytes: 35 * MB, images: 8 },
   }
 }
@@ -195,6 +203,7 @@ function xai(modelId: string): ProviderRules {
     byUrl: isBlind ? [] : [PDF, 'text/*'],
     systemAnywhere: true,
     detailOption: 'xai',
+    maxImageSide: MAX_SIDE,
     urlsInResults: true,
     perCall: { bytes: 35 * MB },
   }

@@ -129,6 +129,8 @@ function imagePlan({ mime, size }: MediaFacts, options: PlanOptions): MediaPlan 
     ...[...seen, ...(isTaken ? [mime] : [])].map((type) => limitOf(takes, type) ?? 0),
   )
   const isLarge = size > inlineThresholdBytes
+  // A GIF may be an animation, which OpenAI rejects.
+  const isLinked = isTaken && isLarge && size <= maxBytes && mime !== 'image/gif'
   return {
     type: 'image',
     mime,
@@ -138,7 +140,7 @@ function imagePlan({ mime, size }: MediaFacts, options: PlanOptions): MediaPlan 
       ? Math.min(imageMaxSide, capabilities.maxImageSide)
       : capabilities.maxImageSide,
     maxBytes,
-    byUrl: isTaken && isLarge && size <= maxBytes ? patternsOf(capabilities, mime).map(String) : [],
+    byUrl: isLinked ? patternsOf(capabilities, mime).map(String) : [],
   }
 }
 
