@@ -259,7 +259,7 @@ const TOO_LONG =
   /context.?(length|window|size|limit)|(prompt|input|request) is too long|maximum prompt length|(token count|input length|input tokens).{0,60}exceed|too many (input )?tokens|max_new_tokens.{1,3}must be|range of input length|exceeded model token limit|prompt exceeds max length|reduce the length of the/i
 
 /** Whether a call failed because the prompt is longer than the model accepts. */
-export function isPromptTooLong(error: unknown): boolean {
+export function isPromptTooLong(error: unknown): error is ByrefError {
   if (!(error instanceof ByrefError) || error.code !== 'model_failed') return false
   const { cause } = error
   // Some providers stream an object in place of an error.

@@ -5,7 +5,7 @@ import { checkDepth } from '../../boundary/argument-places.ts'
 import { describeTools } from '../../boundary/describe-tool.ts'
 import { storeArguments } from '../../boundary/store.ts'
 import { CALL_TOOL, unwrapCallTool } from '../../boundary/tool-search.ts'
-import { errorMessage } from '../../core/errors.ts'
+import { ByrefError, errorMessage } from '../../core/errors.ts'
 import { openRun } from '../../core/events/conversation-state.ts'
 import type { CompactionReason, ConversationEvent } from '../../core/events/events.ts'
 import { inBackground } from '../../core/in-background.ts'
@@ -76,7 +76,7 @@ export async function askModel(
         } catch (error) {
           if (!isPromptTooLong(error) || answer.reader.response.parts.length > 0) throw error
           prompts.noteTooLong(scope.session)
-          if (!(await compactPrompt(scope, prompts, 'size'))) throw error
+          if (!(await compactPrompt(scope, prompts, 'size'))) throw tooLong(error)
         }
       }
       answer.reader.end()
@@ -96,6 +96,15 @@ export async function askModel(
   answer.calls?.close()
   await answer.calls?.settled()
 }
+
+/** Returns the error for a prompt that is too long although nothing in it can be left out. */
+function tooLong({ code, message, cause }: ByrefError): ByrefError {
+  const sentence = message.replace(/\.?$/, '.')
+  return new ByrefError(code, `${sentence} The prompt cannot be made shorter. ${ADVICE}`, { cause })
+}
+
+const ADVICE =
+  'Send a shorter message, send the text as a file, or use a model with a larger context window.'
 
 /** Returns a step with the agent's own settings. */
 function defaultStep(scope: RunScope): PreparedStep {
