@@ -138,6 +138,22 @@ it.each([
   expect(calls).toBe(3)
 })
 
+it.each([
+  ['{"error":{"message":"No such model","param":null}}', 'Bad Request: No such model'],
+  ['{"detail":[{"msg":"Field required"}]}', 'Bad Request: [{"msg":"Field required"}]'],
+  ['upstream is down', 'Bad Request: upstream is down'],
+  ['<html>Bad gateway</html>', 'Bad Request'],
+])(
+  'says what is in a body that the package of the provider did not understand: %s',
+  async (responseBody, detail) => {
+    const request = { url: '', requestBodyValues: {}, statusCode: 400 }
+    const error = new APICallError({ ...request, message: 'Bad Request', responseBody })
+    const model = { ...modelOf([], { ends: true }), doStream: () => Promise.reject(error) }
+    const message = `test (m) answered 400: ${detail}`
+    await expect(call(model, 100, () => {})).rejects.toMatchObject({ message })
+  },
+)
+
 // Some providers say only that there was no reason of their own.
 describe.each(['interrupted', 'other'] as const)('an answer that was cut off (%s)', (unified) => {
   const cut: ModelStreamPart[] = [

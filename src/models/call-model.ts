@@ -229,9 +229,29 @@ function reasonOf(error: unknown): string {
 
 /** Returns the first line of a provider's message, shortened and without anything that looks like a key. */
 function firstLine(error: unknown): string {
-  const [line = ''] = errorMessage(error).split('\n', 1)
+  const [line = ''] = textOf(error).split('\n', 1)
   const safe = redactText(line)
   return safe.length > 500 ? `${safe.slice(0, 499)}…` : safe
+}
+
+/** Returns the message of an error, with the body of the response if the provider's package did not understand it. */
+function textOf(error: unknown): string {
+  const { data, responseBody, message, statusCode } = Object(error)
+  const isUnread = statusCode >= 400 && data === undefined && typeof responseBody === 'string'
+  if (!isUnread) return errorMessage(error)
+  return [message, bodyText(responseBody)].filter(Boolean).join(': ') || errorMessage(error)
+}
+
+/** Returns the message in the body of an error, or the body itself. Empty for a page of HTML. */
+function bodyText(body: string): string {
+  if (/^\s*<(!doctype|html)/i.test(body)) return ''
+  try {
+    const { error, message, detail } = Object(JSON.parse(body))
+    const found = Object(error).message ?? error ?? message ?? detail
+    return typeof found === 'string' ? found : JSON.stringify(found ?? JSON.parse(body))
+  } catch {
+    return body
+  }
 }
 
 function nameOf({ provider, modelId }: LanguageModel): string {
