@@ -7,6 +7,8 @@ import { defineTool, type Tool } from './tool.ts'
 const noop = () => null
 const numbers = { type: 'object', properties: { n: { type: 'number' } } } as const
 
+const PLAIN = { outputPath: false } as const
+
 /** Returns the description of one tool. */
 function shown(tool: Tool) {
   const [only] = describeTools(new Map([[tool.id, tool]]))
@@ -161,7 +163,7 @@ describe('describeTools', () => {
         description: 'D',
       },
       {
-        anyOf: [{ type: 'array' }, { type: 'null' }, { type: 'string' }],
+        anyOf: [{ type: 'array', items: {} }, { type: 'null' }, { type: 'string' }],
         description: 'D (or asset://…)',
       },
     ],
@@ -245,6 +247,88 @@ describe('describeTools', () => {
       type: 'object',
       properties: { _outputPath: { type: 'string' }, _outputMethod: { type: 'string' } },
     })
+  })
+
+  // OpenAI and Anthropic reject every request with such a tool.
+  it.each<[string, JsonSchema, JsonSchema]>([
+    [
+      'alternatives of required properties',
+      { anyOf: [{ required: ['id'] }, { required: ['name'] }] },
+      {},
+    ],
+    [
+      'alternatives with properties of their own',
+      {
+        oneOf: [
+          { properties: { url: { type: 'string' }, as: { const: 'a' } }, required: ['url', 'as'] },
+          { $ref: '#/$defs/b' },
+        ],
+        $defs: { b: { properties: { as: { const: 'b' } }, required: ['as', 'n'] } },
+        required: ['id'],
+      },
+      {
+        properties: {
+          ...{ url: { type: 'string' }, id: { type: 'string' }, name: { type: 'string' } },
+          as: { anyOf: [{ const: 'a' }, { const: 'b' }, { type: 'string' }] },
+        },
+        $defs: { b: { properties: { as: { const: 'b' } }, required: ['as', 'n'] } },
+        required: ['id', 'as'],
+      },
+    ],
+    [
+      'parts that all apply',
+      { allOf: [{ properties: { more: { type: 'boolean' } }, required: ['more'] }], not: {} },
+      {
+        properties: {
+          ...{ id: { type: 'string' }, name: { type: 'string' } },
+          more: { type: ['boolean', 'string'] },
+        },
+        required: ['more'],
+      },
+    ],
+  ])(
+    'has no keywords at the root of a schema that providers reject there: %s',
+    (_, more, shows) => {
+      const properties = { id: { type: 'string' }, name: { type: 'string' } }
+      const inputSchema = { type: 'object', properties, ...more }
+      const tool = defineTool({ id: 't', description: '', inputSchema, ...PLAIN, execute: noop })
+      expect(shown(tool as Tool).inputSchema).toEqual({ type: 'object', properties, ...shows })
+    },
+  )
+
+  // Anthropic rejects every request with such a tool, and OpenAI every list without `items`.
+  it.each<[string, JsonSchema, JsonSchema]>([
+    [
+      'a tuple',
+      { type: 'array', items: [{ type: 'string' }, { type: 'null' }] },
+      { prefixItems: [{ type: 'string' }, { type: ['null', 'string'] }], items: {} },
+    ],
+    [
+      'a tuple with more items',
+      { type: 'array', items: [{ type: 'string' }], additionalItems: { type: 'string' } },
+      {
+        prefixItems: [{ type: 'string' }],
+        additionalItems: { type: 'string' },
+        items: { type: 'string' },
+      },
+    ],
+    ['a list of anything', { type: 'array' }, { items: {} }],
+    [
+      'an exclusive limit',
+      { type: 'integer', minimum: 0, exclusiveMinimum: true },
+      { exclusiveMinimum: 0 },
+    ],
+    [
+      'an inclusive limit',
+      { type: 'integer', maximum: 9, exclusiveMaximum: false },
+      { maximum: 9 },
+    ],
+    ['a property that says that it is required', { type: 'string', required: true }, {}],
+  ])('uses no keywords of older drafts: %s', (_, value, shows) => {
+    const inputSchema = { type: 'object', properties: { value } }
+    const tool = defineTool({ id: 't', description: '', inputSchema, ...PLAIN, execute: noop })
+    const type = value.type === 'string' ? 'string' : [value.type, 'string']
+    expect(shown(tool as Tool).inputSchema.properties?.value).toEqual({ type, ...shows })
   })
 
   it('returns the tools in order, and caches them', () => {

@@ -1,6 +1,7 @@
 import type { LanguageModelV4FunctionTool } from '@ai-sdk/provider'
 import type { Assets } from '../assets/assets-contract.ts'
 import { isSchema, mapParts, mapSubschemas } from '../core/board/schema-keywords.ts'
+import { schemaWalk } from '../core/board/schema-walk.ts'
 import { is, type OptionTable } from '../core/check-options.ts'
 import type { AssetRef } from '../core/refs/asset-ref.ts'
 import type { JsonSchema } from './describe-schema.ts'
@@ -62,7 +63,7 @@ const TEXT = { type: 'string' }
 
 function buildDescription(tool: Tool): LanguageModelV4FunctionTool {
   const base = tool.references === 'everywhere' ? takingReferences(tool) : jsonSchemaOf(tool)
-  const { $schema: _, ...schema } = widenBelow(base, tool.variables !== false)
+  const { $schema: _, ...schema } = widenBelow(foldRoot(base), tool.variables !== false)
   const extra = {
     ...((tool.outputPath ?? true) === true ? { _outputPath: TEXT } : {}),
     ...(choosesMethod(tool) ? { _outputMethod: TEXT } : {}),
@@ -74,6 +75,32 @@ function buildDescription(tool: Tool): LanguageModelV4FunctionTool {
       ? { ...schema, properties: { ...Object(schema.properties), ...extra } }
       : schema
   return { type: 'function', name: tool.id, description: descriptionOf(tool), inputSchema }
+}
+
+/** Keywords that OpenAI or Anthropic reject at the root of a tool's schema. Then all requests with the tool fail. */
+const NOT_AT_ROOT = /^(?:anyOf|oneOf|allOf|not|enum|\$ref)$/
+
+/**
+ * Returns a schema whose root has only properties. It accepts the properties of all alternatives, and requires those
+ * that each of them requires. Arguments are validated against the tool's own schema.
+ */
+function foldRoot(schema: JsonSchema): JsonSchema {
+  const keywords = Object.entries(schema).filter(([keyword]) => !NOT_AT_ROOT.test(keyword))
+  if (keywords.length === Object.keys(schema).length) return schema
+  const own: JsonSchema = { type: 'object', ...Object.fromEntries(keywords) }
+  const all = schemaWalk(schema).root
+  const entries = all.flatMap(({ properties }) => Object.entries(Object(properties)))
+  const folded = [...Map.groupBy(entries, ([name]) => name)].map(([name, found]) => {
+    const different = new Map(found.map(([, one]) => [JSON.stringify(one), one]))
+    return [name, different.size === 1 ? found[0]?.[1] : { anyOf: [...different.values()] }]
+  })
+  const [first, ...others] = all.map(({ required }) => (Array.isArray(required) ? required : []))
+  const required = [...new Set(first)].filter((name) => others.every((one) => one.includes(name)))
+  return {
+    ...own,
+    properties: { ...Object.fromEntries(folded), ...Object(own.properties) },
+    ...(required.length > 0 ? { required } : {}),
+  }
 }
 
 /** Returns the schema of an answer, in which the places that declare references accept them. */
@@ -126,6 +153,30 @@ const REDUNDANT: readonly [keyword: string, json: string][] = [
   ['maximum', String(Number.MAX_SAFE_INTEGER)],
 ]
 
+const LIMITS = [
+  ['minimum', 'exclusiveMinimum'],
+  ['maximum', 'exclusiveMaximum'],
+] as const
+
+/**
+ * Rewrites keywords of older drafts, such as those of MCP servers with zod 3. Otherwise Anthropic rejects every request
+ * with the tool. OpenAI does so for a list without `items`.
+ */
+function modernize(schema: Record<string, unknown>): void {
+  const { items, additionalItems = {}, required = [] } = schema
+  if (Array.isArray(items)) Object.assign(schema, { prefixItems: items, items: additionalItems })
+  if ([schema.type].flat().includes('array')) schema.items ??= {}
+  if (!Array.isArray(required)) delete schema.required
+  for (const [limit, exclusive] of LIMITS) {
+    if (typeof schema[exclusive] !== 'boolean') continue
+    const { [limit]: bound, [exclusive]: isExclusive } = schema
+    delete schema[exclusive]
+    if (!isExclusive || bound === undefined) continue
+    delete schema[limit]
+    schema[exclusive] = bound
+  }
+}
+
 function isRedundant(schema: JsonSchema, [keyword, json]: (typeof REDUNDANT)[number]): boolean {
   return Object.hasOwn(schema, keyword) && JSON.stringify(schema[keyword]) === json
 }
@@ -135,6 +186,7 @@ function widenBelow(original: JsonSchema, variables: boolean): JsonSchema {
   const { asset_ref_acceptable: _, asset_ref_as: form, 'x-accepts': __, ...rest } = original
   const schema: Record<string, unknown> = rest
   for (const entry of REDUNDANT) if (isRedundant(schema, entry)) delete schema[entry[0]]
+  modernize(schema)
   // A branch describes the same value as the schema, which accepts references already.
   const widened = mapParts(schema, (one, isBranch) =>
     isBranch ? widenBelow(one, variables) : widen(one, variables),

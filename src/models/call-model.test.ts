@@ -96,6 +96,12 @@ it.each([
   [400, 'Too many input tokens', true],
   [400, 'input length and `max_tokens` exceed context limit: 143291 + 64000 > 200000', true],
   [422, '`inputs` tokens + `max_new_tokens` must be <= 8192. Given: 6204 `inputs` tokens', true],
+  [400, 'Input Tokens Exceeded: Number of input tokens exceeds maximum length.', true],
+  [400, 'Input length 877338 exceeds the maximum allowed input length of 639968 tokens', true],
+  [400, 'Range of input length should be [1, 30000]', true],
+  [400, 'Invalid request: Your request exceeded model token limit: 262144', true],
+  [400, 'Prompt exceeds max length', true],
+  [400, 'Please reduce the length of the messages or completion.', true],
   [429, 'Too many tokens, please wait before trying again.', false],
   [400, 'The tool does not exist', false],
 ])(
@@ -111,6 +117,8 @@ it.each([
   ['Anthropic', { message: 'Overloaded', statusCode: 529, isRetryable: true }, 'answered 529: '],
   ['a compatible server', { message: 'CUDA out of memory', code: 503 }, 'answered 503: '],
   ['an error inside', { error: { message: 'No space' }, code: 500 }, 'answered 500: '],
+  ['Open Responses', { message: 'Oops', code: 'server_error' }, 'answered 500: '],
+  ['a busy server', { message: 'Later', type: 'overloaded_error' }, 'answered 529: '],
 ])('retries what %s streams in place of an answer', async (_, error, detail) => {
   let calls = 0
   const doStream = async () => {
@@ -130,12 +138,29 @@ it.each([
   expect(calls).toBe(3)
 })
 
-describe('an answer that the provider reports as cut off', () => {
+it.each([
+  ['{"error":{"message":"No such model","param":null}}', 'Bad Request: No such model'],
+  ['{"detail":[{"msg":"Field required"}]}', 'Bad Request: [{"msg":"Field required"}]'],
+  ['upstream is down', 'Bad Request: upstream is down'],
+  ['<html>Bad gateway</html>', 'Bad Request'],
+])(
+  'says what is in a body that the package of the provider did not understand: %s',
+  async (responseBody, detail) => {
+    const request = { url: '', requestBodyValues: {}, statusCode: 400 }
+    const error = new APICallError({ ...request, message: 'Bad Request', responseBody })
+    const model = { ...modelOf([], { ends: true }), doStream: () => Promise.reject(error) }
+    const message = `test (m) answered 400: ${detail}`
+    await expect(call(model, 100, () => {})).rejects.toMatchObject({ message })
+  },
+)
+
+// Some providers say only that there was no reason of their own.
+describe.each(['interrupted', 'other'] as const)('an answer that was cut off (%s)', (unified) => {
   const cut: ModelStreamPart[] = [
     { type: 'ping' },
     {
       type: 'finish',
-      finishReason: { unified: 'interrupted', raw: undefined },
+      finishReason: { unified, raw: undefined },
       usage: {
         inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
         outputTokens: { total: 1, text: 1, reasoning: 0 },

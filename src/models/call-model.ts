@@ -132,8 +132,7 @@ async function streamOnce(
         if (done || controller.signal.aborted) return null
         watchdog?.refresh()
         if (value?.type === 'error') return { error: value.error, own: false }
-        if (value?.type === 'finish' && value.finishReason?.unified === 'interrupted')
-          return { error: cutOff(), own: false }
+        if (value?.type === 'finish' && isCutOff(value)) return { error: cutOff(), own: false }
         try {
           const waited = onPart(value)
           isWaiting = waited !== undefined
@@ -160,7 +159,13 @@ async function streamOnce(
   }
 }
 
-/** Returns the error for a stream that the provider reports as cut off. */
+/** Whether a stream was cut off. Bedrock, xAI and Open Responses then report `other`, without a reason of their own. */
+function isCutOff({ finishReason }: Extract<ModelStreamPart, { type: 'finish' }>): boolean {
+  const { unified, raw } = finishReason ?? {}
+  return unified === 'interrupted' || (unified === 'other' && raw === undefined)
+}
+
+/** Returns the error for a stream that was cut off. */
 function cutOff(): Error {
   const error = new Error('The answer ended before it was complete')
   return Object.assign(error, { isRetryable: true })
@@ -183,10 +188,21 @@ interface Failure {
   retryAfter: number | null
 }
 
+/** The status of temporary errors that servers stream with a code or type, but without a status. */
+const STATUS_OF: ReadonlyMap<unknown, number> = new Map([
+  ['rate_limit_exceeded', 429],
+  ['rate_limit_error', 429],
+  ['server_error', 500],
+  ['internal_server_error', 500],
+  ['service_unavailable', 503],
+  ['overloaded_error', 529],
+])
+
 /** Reads an `APICallError` of the AI SDK, or an object that a provider streams in place of one. */
 function readFailure(error: unknown): Failure {
-  const { statusCode, code, isRetryable, responseHeaders } = Object(error)
-  const status = [statusCode, code].find((one) => Number.isInteger(one) && one >= 400 && one < 600)
+  const { statusCode, code, type, isRetryable, responseHeaders } = Object(error)
+  const statuses = [statusCode, code, STATUS_OF.get(code), STATUS_OF.get(type)]
+  const status = statuses.find((one) => Number.isInteger(one) && one >= 400 && one < 600)
   const isTemporary = isRetryable ?? ([408, 409, 429].includes(status) || status >= 500)
   return { status, isTemporary: isTemporary === true, retryAfter: retryAfter(responseHeaders) }
 }
@@ -213,9 +229,29 @@ function reasonOf(error: unknown): string {
 
 /** Returns the first line of a provider's message, shortened and without anything that looks like a key. */
 function firstLine(error: unknown): string {
-  const [line = ''] = errorMessage(error).split('\n', 1)
+  const [line = ''] = textOf(error).split('\n', 1)
   const safe = redactText(line)
   return safe.length > 500 ? `${safe.slice(0, 499)}…` : safe
+}
+
+/** Returns the message of an error, with the body of the response if the provider's package did not understand it. */
+function textOf(error: unknown): string {
+  const { data, responseBody, message, statusCode } = Object(error)
+  const isUnread = statusCode >= 400 && data === undefined && typeof responseBody === 'string'
+  if (!isUnread) return errorMessage(error)
+  return [message, bodyText(responseBody)].filter(Boolean).join(': ') || errorMessage(error)
+}
+
+/** Returns the message in the body of an error, or the body itself. Empty for a page of HTML. */
+function bodyText(body: string): string {
+  if (/^\s*<(!doctype|html)/i.test(body)) return ''
+  try {
+    const { error, message, detail } = Object(JSON.parse(body))
+    const found = Object(error).message ?? error ?? message ?? detail
+    return typeof found === 'string' ? found : JSON.stringify(found ?? JSON.parse(body))
+  } catch {
+    return body
+  }
 }
 
 function nameOf({ provider, modelId }: LanguageModel): string {
@@ -240,10 +276,10 @@ async function asByrefError(error: unknown, model: LanguageModel): Promise<Byref
 
 /** Matches the messages and codes of errors with which providers report that a prompt is too long. */
 const TOO_LONG =
-  /context.?(length|window|size|limit)|(prompt|input|request) is too long|maximum prompt length|token count.{0,60}exceeds|too many (input )?tokens|max_new_tokens.{1,3}must be/i
+  /context.?(length|window|size|limit)|(prompt|input|request) is too long|maximum prompt length|(token count|input length|input tokens).{0,60}exceed|too many (input )?tokens|max_new_tokens.{1,3}must be|range of input length|exceeded model token limit|prompt exceeds max length|reduce the length of the/i
 
 /** Whether a call failed because the prompt is longer than the model accepts. */
-export function isPromptTooLong(error: unknown): boolean {
+export function isPromptTooLong(error: unknown): error is ByrefError {
   if (!(error instanceof ByrefError) || error.code !== 'model_failed') return false
   const { cause } = error
   // Some providers stream an object in place of an error.

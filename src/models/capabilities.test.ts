@@ -61,6 +61,16 @@ describe('capabilitiesOf', () => {
     ])
   })
 
+  it.each([
+    ['anthropic.messages', 'claude-sonnet-4-5', 2000],
+    ['google.generative-ai', 'gemini-2.5-pro', 8000],
+    ['mistral.chat', 'mistral-medium-latest', 8000],
+    ['xai.responses', 'grok-4', 8000],
+    ['openai.responses', 'gpt-5', Infinity],
+  ])('knows how large an image of %s may be', async (provider, modelId, side) => {
+    expect((await capabilitiesOf(model(provider, modelId))).maxImageSide).toBe(side)
+  })
+
   it('takes window and price from the catalogue, and null for unknown models', async () => {
     const known = await capabilitiesOf(model('anthropic.messages', 'claude-sonnet-4-5'))
     expect(known.contextWindow).toBeGreaterThanOrEqual(200_000)

@@ -75,6 +75,8 @@ export async function capabilitiesOf(
       overrides.cacheMarks === undefined ? (rules.cacheMarks ?? null) : overrides.cacheMarks,
     systemAnywhere: overrides.systemAnywhere ?? rules.systemAnywhere ?? false,
     detailOption: rules.detailOption ?? null,
+    sameNames: rules.sameNames ?? true,
+    parameterNames: rules.parameterNames ?? null,
     callIds: rules.callIds ?? null,
     strictRoles: rules.strictRoles ?? false,
   }

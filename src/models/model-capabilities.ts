@@ -27,6 +27,10 @@ export interface ModelCapabilities {
   systemAnywhere: boolean
   /** The key in `providerOptions` that takes `imageDetail`. Null if the provider has no such option. */
   detailOption: 'openai' | 'xai' | null
+  /** Whether the provider accepts several files with the same name. */
+  sameNames: boolean
+  /** The names of tools' parameters that the provider accepts. Null if it accepts any. */
+  parameterNames: RegExp | null
   /** The ids of calls that the provider accepts. Null if it accepts any. */
   callIds: RegExp | null
   /** Whether the provider rejects a user message directly after tool results or after another user message. */

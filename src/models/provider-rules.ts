@@ -12,6 +12,8 @@ export type ProviderRules = Partial<
     | 'maxImageSide'
     | 'maxPdfPages'
     | 'urlsInResults'
+    | 'sameNames'
+    | 'parameterNames'
     | 'callIds'
     | 'strictRoles'
   >
@@ -31,6 +33,12 @@ const EXCEL = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet
 function types(names: string, bytes: number): TakenTypes {
   return Object.fromEntries(names.split(' ').map((name) => [name, bytes]))
 }
+
+/**
+ * The longest side of an image that Google, Mistral and xAI accept, in pixels. It was measured:
+ * https://github.com/badlogic/pi-mono/blob/main/packages/ai/test/image-limits.test.ts
+ */
+const MAX_SIDE = 8000
 
 const WEB_IMAGES = 'image/png image/jpeg image/gif image/webp'
 
@@ -59,7 +67,14 @@ export function providerRules(provider: string, modelId: string): ProviderRules 
 }
 
 /** The rules of Mistral's models, on any server. The errors of Mistral's API state them. */
-const MISTRAL: ProviderRules = { callIds: /^[A-Za-z0-9]{9}$/, strictRoles: true }
+const MISTRAL: ProviderRules = {
+  callIds: /^[A-Za-z0-9]{9}$/,
+  strictRoles: true,
+  systemAnywhere: false,
+}
+
+/** The error of Anthropic's API states it. */
+const CLAUDE_PARAMETERS = /^[\w.-]{1,64}$/
 
 /**
  * https://docs.claude.com/en/docs/build-with-claude/vision and …/pdf-support: 5 MB of base64, 32 MB in total,
@@ -73,6 +88,7 @@ function anthropic(modelId: string): ProviderRules {
     takesInResults: takes,
     cacheMarks: 'anthropic',
     callIds: /^[\w-]+$/,
+    parameterNames: CLAUDE_PARAMETERS,
     maxImageSide: 2000,
     maxPdfPages: 100,
     urlsInResults: true,
@@ -133,6 +149,7 @@ function google(modelId: string): ProviderRules {
   return {
     takes: GEMINI,
     takesInResults: isOld ? {} : selectTypes(GEMINI, (mime) => inResults.test(mime)),
+    maxImageSide: MAX_SIDE,
     maxPdfPages: 1000,
     perCall: { bytes: 14 * MB, images: 3000, files: 10 },
   }
@@ -145,12 +162,14 @@ function bedrock(modelId: string): ProviderRules {
   const video = types('video/mp4 video/quicktime video/x-matroska video/webm', 18 * MB)
   const perCall = { bytes: 18 * MB, images: 20, files: 5 }
   const callIds = /^[\w-]{1,64}$/
-  const limits = { maxImageSide: 2000, maxPdfPages: 100, perCall, callIds }
+  const limits = { maxImageSide: 2000, maxPdfPages: 100, perCall, callIds, sameNames: false }
   if (/claude-(v|2|instant)/.test(modelId)) return limits
   if (/claude/.test(modelId)) {
     const takes = { ...images, ...documents }
     const isOld = /claude-3-(opus|sonnet|haiku|5-sonnet)/.test(modelId)
-    return { ...limits, takes, takesInResults: takes, cacheMarks: isOld ? null : 'bedrock' }
+    const parameterNames = CLAUDE_PARAMETERS
+    const cacheMarks = isOld ? null : 'bedrock'
+    return { ...limits, takes, takesInResults: takes, cacheMarks, parameterNames }
   }
   if (/nova-micro/.test(modelId)) return { ...limits, cacheMarks: 'bedrock' }
   if (/nova/.test(modelId)) {
@@ -171,7 +190,7 @@ function mistral(modelId: string): ProviderRules {
     takes: { ...images, [PDF]: 35 * MB },
     urls: { 'image/*': [/^https:\/\//] },
     ...MISTRAL,
-    systemAnywhere: true,
+    maxImageSide: MAX_SIDE,
     perCall: { bytes: 35 * MB, images: 8 },
   }
 }
@@ -184,6 +203,7 @@ function xai(modelId: string): ProviderRules {
     byUrl: isBlind ? [] : [PDF, 'text/*'],
     systemAnywhere: true,
     detailOption: 'xai',
+    maxImageSide: MAX_SIDE,
     urlsInResults: true,
     perCall: { bytes: 35 * MB },
   }

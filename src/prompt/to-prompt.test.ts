@@ -234,6 +234,17 @@ describe('framedPrompt', () => {
     expect(message).toMatchObject({ role: 'system', providerOptions: { anthropic: {} } })
   })
 
+  it.each(['mistral.chat', 'openai.chat'])(
+    'has no system message after an answer of a Mistral model (%s)',
+    async (provider) => {
+      const capabilities = await of(provider, 'mistral-medium-latest')
+      const items = [said('Go'), answer('Done.'), { type: 'system', text: 'Again.' } as const]
+      const messages = items.flatMap((item) => itemMessages(item, capabilities))
+      const prompt = framedPrompt(messages, { system: 'S', capabilities })
+      expect(prompt.map(({ role }) => role)).toEqual(['system', 'user', 'assistant', 'user'])
+    },
+  )
+
   it('puts an answer between results and a user, and joins messages of users, if roles are strict', () => {
     const items = [
       said('Go'),

@@ -248,14 +248,15 @@ const DETAILS = /^(low|high|auto)$/
 /** Converts a resolved body to a file part of the AI SDK. */
 export function toFilePart(
   { mediaType, fileName, detail, data }: FilePart,
-  { detailOption }: Pick<ModelCapabilities, 'detailOption'>,
+  { detailOption, sameNames }: Pick<ModelCapabilities, 'detailOption' | 'sameNames'>,
 ): LanguageModelV4FilePart {
   const hasDetail = detailOption !== null && detail !== undefined && DETAILS.test(detail)
   return {
     type: 'file',
     mediaType,
     data,
-    ...(fileName === undefined ? {} : { filename: fileName }),
+    // Without names, the provider's package numbers the files. Their markers have the names.
+    ...(fileName === undefined || !sameNames ? {} : { filename: fileName }),
     ...(hasDetail ? { providerOptions: { [detailOption]: { imageDetail: detail } } } : {}),
   }
 }
@@ -263,7 +264,7 @@ export function toFilePart(
 /** The capabilities that determine where the files of results are sent. */
 export type ResultCapabilities = Pick<
   ModelCapabilities,
-  'takesInResults' | 'urlsInResults' | 'detailOption'
+  'takesInResults' | 'urlsInResults' | 'detailOption' | 'sameNames'
 >
 
 /**

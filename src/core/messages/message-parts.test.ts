@@ -175,6 +175,8 @@ describe('readParts', () => {
       { type: 'image_url' },
       { type: 'image_url', image_url: { url: `data:image/png;base64,${'A'.repeat(1000)}` } },
       { type: 'file', file: { file_id: 'file-1' } },
+      { type: 'input_image', file_id: 'file-2' },
+      { type: 'file', data: { type: 'reference', reference: { openai: 'file-3' } } },
       {
         type: 'image_url',
         image_url: { url: { assetError: { code: 'x', message: 'bad base64' } } },
@@ -189,6 +191,8 @@ describe('readParts', () => {
         '[image part without a reference]',
         '[image part without a reference]',
         '[file that only its provider can read: file-1]',
+        '[image that only its provider can read: file-2]',
+        '[file that only its provider can read: file-3]',
         '[image that could not be read: bad base64]',
         '[text part without text]',
       ].map((text) => ({ type: 'text', text })),

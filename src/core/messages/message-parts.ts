@@ -38,7 +38,8 @@ function readPart(given: unknown): ReadText | ReadMedia {
   const holder = Object.hasOwn(KINDS, partType(part)) ? part[type as PartType] : null
   if (!isPlainObject(holder))
     return asText(`[part of unknown type ${JSON.stringify(type) ?? 'undefined'}]`)
-  return readHolder(type as PartType, holder)
+  // OpenAI's `input_file` has its id beside the type.
+  return readHolder(type as PartType, { file_id: part.file_id, ...holder })
 }
 
 const KINDS = { image_url: 'image', input_audio: 'audio', file: 'file' } as const
@@ -84,7 +85,9 @@ function refOf(url: unknown): string | null {
 }
 
 /** Describes why a part cannot be shown, without its body. */
-function unreadable(kind: string, { url, file_id: fileId }: Record<string, unknown>): string {
+function unreadable(kind: string, { url, file_id }: Record<string, unknown>): string {
+  // The AI SDK has the ids by provider.
+  const [fileId = file_id] = Object.values(Object(Object(url).reference))
   const failed = isPlainObject(url) && isPlainObject(url.assetError) ? url.assetError.message : null
   if (typeof failed === 'string') return `[${kind} that could not be read: ${failed}]`
   if (typeof fileId === 'string')

@@ -5,7 +5,7 @@ import { checkDepth } from '../../boundary/argument-places.ts'
 import { describeTools } from '../../boundary/describe-tool.ts'
 import { storeArguments } from '../../boundary/store.ts'
 import { CALL_TOOL, unwrapCallTool } from '../../boundary/tool-search.ts'
-import { errorMessage } from '../../core/errors.ts'
+import { ByrefError, errorMessage } from '../../core/errors.ts'
 import { openRun } from '../../core/events/conversation-state.ts'
 import type { CompactionReason, ConversationEvent } from '../../core/events/events.ts'
 import { inBackground } from '../../core/in-background.ts'
@@ -16,6 +16,7 @@ import { jsonAnswer, rejectsToolsWithSchema } from '../../models/json-answer.ts'
 import type { ModelCallOptions } from '../../models/language-model.ts'
 import { type ModelCapabilities, withCost } from '../../models/model-capabilities.ts'
 import { callSettings, type ModelSettings } from '../../models/model-settings.ts'
+import { type RenamedTools, renameParameters } from '../../models/parameter-names.ts'
 import { type AcceptedCall, CallRunner } from '../calls/call-runner.ts'
 import { askedSchema } from '../output/output-schema.ts'
 import { callError } from '../run-errors.ts'
@@ -45,10 +46,13 @@ export async function askModel(
   const { scope, capabilities } = prepared
   const { settings, signal } = scope
   const options = optionsOf(prepared)
-  const tools = withChosenTool(prepared.tools, options, settings)
+  const chosen = withChosenTool(prepared.tools, options, settings)
+  const { parameterNames } = capabilities ?? (await prompts.ready())
+  const renamed = parameterNames && renameParameters(chosen, parameterNames)
+  const { tools } = renamed ?? { tools: chosen }
   const { model, retry, limits } = settings
   const prompt = await promptOf(scope, prompts, capabilities)
-  const answer = new Answer(scope, messageId)
+  const answer = new Answer(scope, messageId, renamed)
   const call = (prompt: LanguageModelV4Prompt) =>
     scope.during(() =>
       callModel({
@@ -72,7 +76,7 @@ export async function askModel(
         } catch (error) {
           if (!isPromptTooLong(error) || answer.reader.response.parts.length > 0) throw error
           prompts.noteTooLong(scope.session)
-          if (!(await compactPrompt(scope, prompts, 'size'))) throw error
+          if (!(await compactPrompt(scope, prompts, 'size'))) throw tooLong(error)
         }
       }
       answer.reader.end()
@@ -92,6 +96,15 @@ export async function askModel(
   answer.calls?.close()
   await answer.calls?.settled()
 }
+
+/** Returns the error for a prompt that is too long although nothing in it can be left out. */
+function tooLong({ code, message, cause }: ByrefError): ByrefError {
+  const sentence = message.replace(/\.?$/, '.')
+  return new ByrefError(code, `${sentence} The prompt cannot be made shorter. ${ADVICE}`, { cause })
+}
+
+const ADVICE =
+  'Send a shorter message, send the text as a file, or use a model with a larger context window.'
 
 /** Returns a step with the agent's own settings. */
 function defaultStep(scope: RunScope): PreparedStep {
@@ -182,15 +195,17 @@ class Answer implements ResponseListener {
   calls: CallRunner | null = null
   readonly #scope: RunScope
   readonly #messageId: string
+  readonly #renamed: RenamedTools | null
   #accepting: Promise<void> | null = null
   #hasText = false
   #isReasoning = false
   /** The ids of `call_tool` calls. The tool that they call is unknown until their arguments are complete. */
   readonly #unnamed = new Set<string>()
 
-  constructor(scope: RunScope, messageId: string) {
+  constructor(scope: RunScope, messageId: string, renamed: RenamedTools | null) {
     this.#scope = scope
     this.#messageId = messageId
+    this.#renamed = renamed
     this.reader = new ResponseReader((id) => uniqueCallId(scope.session.callIds, id), this)
   }
 
@@ -238,7 +253,9 @@ class Answer implements ResponseListener {
   }
 
   /** Accepts calls in the order of the answer, without blocking the stream. */
-  call(call: ModelCall): void {
+  call(given: ModelCall): void {
+    const { name, arguments: args } = given
+    const call = { ...given, arguments: this.#renamed?.ownArguments(name, args) ?? args }
     const before = this.#accepting
     const reasoning = this.reader.takeSigned()
     const accept = () => this.#accept(call, reasoning)

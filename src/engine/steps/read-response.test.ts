@@ -80,3 +80,32 @@ describe('deltas of an answer', () => {
     }
   })
 })
+
+describe('the end of an answer', () => {
+  it.each([
+    ['other', 'model_context_window_exceeded', 'length'],
+    ['other', 'malformed_tool_use', 'error'],
+    ['other', 'paused', 'other'],
+    ['length', 'max_tokens', 'length'],
+  ] as const)('is read from %s (%s) as %s', async (unified, raw, expected) => {
+    const reader = new ResponseReader((id) => id)
+    const usage = {
+      inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
+      outputTokens: { total: 1, text: 1, reasoning: 0 },
+    }
+    await reader.take({ type: 'text-delta', id: 't', delta: 'I look.' })
+    await reader.take({ type: 'finish', finishReason: { unified, raw }, usage })
+    expect(reader.response.finishReason).toBe(expected)
+  })
+})
+
+it.each(['signature', 'redactedData', 'redactedContent'])(
+  'keeps reasoning with %s for a call that follows it',
+  async (key) => {
+    const reader = new ResponseReader((id) => id)
+    const providerMetadata = { bedrock: { [key]: 's' } }
+    await reader.take({ type: 'reasoning-start', id: '0' })
+    await reader.take({ type: 'reasoning-end', id: '0', providerMetadata })
+    expect(reader.takeSigned()).toEqual([{ text: '', provider_metadata: providerMetadata }])
+  },
+)

@@ -169,7 +169,7 @@ export class ResponseReader {
       case 'finish':
         this.#finished = true
         if (part.providerMetadata) this.#note({ providerMetadata: part.providerMetadata })
-        this.response.finishReason = part.finishReason?.unified ?? 'other'
+        this.response.finishReason = finishReasonOf(part)
         this.response.usage = usageOf(part)
     }
   }
@@ -242,9 +242,17 @@ export class ResponseReader {
 /** Whether the provider, such as Anthropic, checks this reasoning by its signature. */
 function isSigned({ provider_metadata }: KeptReasoning): boolean {
   return Object.values(provider_metadata ?? {}).some((metadata) => {
-    const { signature, redactedData } = Object(metadata)
-    return signature !== undefined || redactedData !== undefined
+    const { signature, redactedData, redactedContent } = Object(metadata)
+    return [signature, redactedData, redactedContent].some((one) => one !== undefined)
   })
+}
+
+/** Returns why an answer ended, also for the reasons of Bedrock and xAI that their packages only call `other`. */
+function finishReasonOf({ finishReason }: Extract<ModelStreamPart, { type: 'finish' }>): string {
+  const { unified = 'other', raw = '' } = finishReason ?? {}
+  if (unified !== 'other') return unified
+  if (/^(incomplete|model_context_window_exceeded)$/.test(raw)) return 'length'
+  return raw.startsWith('malformed_') ? 'error' : unified
 }
 
 function usageOf({ usage }: Extract<ModelStreamPart, { type: 'finish' }>): TokenUsage {

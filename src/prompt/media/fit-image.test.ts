@@ -30,6 +30,24 @@ describe('fitImage', () => {
     })
   })
 
+  it('sends the first frame of an animation', async () => {
+    const [first, second] = ['#f00', '#00f'].map((background) => ({
+      create: { width: 30, height: 20, channels: 3, background } as const,
+    }))
+    const frames = await Promise.all([first, second].map((one) => sharp(one).png().toBuffer()))
+    const animated = await sharp(frames, { join: { animated: true } })
+      .gif()
+      .toBuffer()
+    const types = ['image/gif', 'image/png', 'image/jpeg']
+    const fitted = await fitImage(animated, { ...limits, mime: 'image/gif', types })
+    if (fitted.type !== 'image') throw new Error(fitted.why)
+    const { data, info } = await sharp(fitted.bytes).raw().toBuffer({ resolveWithObject: true })
+    expect([fitted.mime, info.width, info.height, ...data.subarray(0, 3)]).toEqual([
+      ...['image/png', 30, 20],
+      ...[255, 0, 0],
+    ])
+  })
+
   it('rotates an image upright', async () => {
     const raw = { create: { width: 60, height: 30, channels: 3, background: '#888' } } as const
     const turned = await sharp(raw).withMetadata({ orientation: 6 }).jpeg().toBuffer()

@@ -41,9 +41,11 @@ export async function fitImage(
   if (!library) return unchanged(bytes, limits)
   const open = (): Sharp => library.default(bytes, { failOn: 'error' }).timeout({ seconds: 60 })
   try {
-    const { width, height, hasAlpha } = await open().metadata()
+    const { width, height, hasAlpha, pages = 1 } = await open().metadata()
     const side = Math.max(width, height)
-    if (types.includes(mime) && side <= limits.maxSide && bytes.byteLength <= maxBytes) {
+    const fits = side <= limits.maxSide && bytes.byteLength <= maxBytes
+    // OpenAI rejects animations. Other models see only their first frame, which is what `sharp` reads.
+    if (types.includes(mime) && fits && pages === 1) {
       // Decode the whole image: a valid header does not prove that the rest is valid.
       await open().resize(8, 8, { fit: 'fill' }).raw().toBuffer()
       return { type: 'image', bytes, mime }

@@ -1,6 +1,11 @@
 import type { AssetKind } from '../../assets/asset-store.ts'
 import { documentForm } from '../../assets/bodies/mime-type.ts'
-import { limitOf, type ModelCapabilities, topLevel } from '../../models/model-capabilities.ts'
+import {
+  isFullType,
+  limitOf,
+  type ModelCapabilities,
+  topLevel,
+} from '../../models/model-capabilities.ts'
 import type { MediaPart } from '../transcript-item.ts'
 
 /** What is known about a body before it is read. */
@@ -90,8 +95,13 @@ export function mediaPlan(
   return note('the model does not accept this type')
 }
 
-/** Whether the model's provider fetches URLs of this type itself. */
+/** Whether the model's provider fetches URLs of this type itself, and the model accepts what is there. */
 export function isFetched(capabilities: ModelCapabilities, mime: string, url: string): boolean {
+  const { takes } = capabilities
+  const isImage = topLevel(mime) === 'image' && isFullType(mime)
+  // Providers fetch all images, but reject those whose type the model does not accept.
+  const knowsImages = isImage && Object.keys(takes).some((type) => topLevel(type) === 'image')
+  if (knowsImages && limitOf(takes, mime) === null) return false
   return patternsOf(capabilities, mime).some((pattern) => pattern.test(url))
 }
 
@@ -119,6 +129,8 @@ function imagePlan({ mime, size }: MediaFacts, options: PlanOptions): MediaPlan 
     ...[...seen, ...(isTaken ? [mime] : [])].map((type) => limitOf(takes, type) ?? 0),
   )
   const isLarge = size > inlineThresholdBytes
+  // A GIF may be an animation, which OpenAI rejects.
+  const isLinked = isTaken && isLarge && size <= maxBytes && mime !== 'image/gif'
   return {
     type: 'image',
     mime,
@@ -128,7 +140,7 @@ function imagePlan({ mime, size }: MediaFacts, options: PlanOptions): MediaPlan 
       ? Math.min(imageMaxSide, capabilities.maxImageSide)
       : capabilities.maxImageSide,
     maxBytes,
-    byUrl: isTaken && isLarge && size <= maxBytes ? patternsOf(capabilities, mime).map(String) : [],
+    byUrl: isLinked ? patternsOf(capabilities, mime).map(String) : [],
   }
 }
 

@@ -228,6 +228,17 @@ describe.each(NAMES)('what %s is sent', (name) => {
       )
   })
 
+  it.each(['cat.svg', 'cat.tiff'])(
+    'of the URL of an image that no model accepts: %s',
+    async (file) => {
+      const url = `https://x.example/${file}`
+      const { parts } = await sent(name, [user(media(url, { kind: 'image', mimeType: 'image/*' }))])
+      expect(parts).toEqual([
+        { kind: 'text', body: expect.stringMatching(/^\[image not shown: https:/) },
+      ])
+    },
+  )
+
   it('of media in the result of a tool', async () => {
     const call = { id: 'call1abcd', name: 'draw', arguments: {} }
     const result = { toolCallId: call.id, toolName: call.name, isError: false }
@@ -255,6 +266,18 @@ describe.each(NAMES)('what %s is sent', (name) => {
     ])
     if (kinds(parts).length > 0)
       expect(parts[0]?.body).toMatch(/^\[From the result of draw, call call1abcd: asset:/)
+  })
+
+  it('of two documents with the same name', async () => {
+    const fileName = 'report.pdf'
+    await sent(name, [
+      user(media('asset://pdf', { fileName }), media('asset://docx', { fileName })),
+    ])
+    const names = /"document":\{"format":"\w+","name":"([^"]+)"/g
+    const body = JSON.stringify(server.requests.at(-1)?.body)
+    const found = [...body.matchAll(names)].map(([, found]) => found)
+    // Bedrock rejects a request in which two documents have the same name.
+    expect(found).toEqual(aws.includes(name) ? ['document-1', 'document-2'] : [])
   })
 
   it('of references in text', async () => {

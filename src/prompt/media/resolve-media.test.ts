@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import sharp from 'sharp'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Assets } from '../../assets/assets-contract.ts'
 import { ContentCache } from '../../assets/content-access.ts'
@@ -269,6 +270,14 @@ describe('resolveMedia', () => {
     const small = await published.assets.save(fixture('sharp.png'), 'image/png')
     expect(await partsOf([user(media(small.ref))], sourceOf(published.assets))).toMatchObject([
       { data: { type: 'data' } },
+    ])
+
+    // It may be an animation.
+    const gif = await sharp(large).resize(400).gif().toBuffer()
+    expect(gif.byteLength).toBeGreaterThan(100_000)
+    const moving = await published.assets.save(gif, 'image/gif')
+    expect(await partsOf([user(media(moving.ref))], sourceOf(published.assets))).toMatchObject([
+      { mediaType: 'image/gif', data: { type: 'data' } },
     ])
 
     const xai = await capabilitiesOf({

@@ -66,6 +66,7 @@ const TEXT_ONLY: ResultCapabilities = {
   takesInResults: {},
   urlsInResults: false,
   detailOption: null,
+  sameNames: true,
 }
 
 /**
