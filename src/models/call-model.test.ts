@@ -154,17 +154,22 @@ it.each([
   },
 )
 
-// Some providers say only that there was no reason of their own.
-describe.each(['interrupted', 'other'] as const)('an answer that was cut off (%s)', (unified) => {
+const USAGE = {
+  inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
+  outputTokens: { total: 1, text: 1, reasoning: 0 },
+}
+
+describe.each([
+  ['test', 'interrupted'],
+  ['amazon-bedrock', 'other'],
+  ['xai.responses', 'other'],
+] as const)('an answer of %s that was cut off (%s)', (provider, unified) => {
   const cut: ModelStreamPart[] = [
     { type: 'ping' },
     {
       type: 'finish',
       finishReason: { unified, raw: undefined },
-      usage: {
-        inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
-        outputTokens: { total: 1, text: 1, reasoning: 0 },
-      },
+      usage: USAGE,
     },
   ]
 
@@ -172,7 +177,7 @@ describe.each(['interrupted', 'other'] as const)('an answer that was cut off (%s
     const told: string[] = []
     const streams = [cut, [DELTA]]
     const doStream = async () => ({ stream: ReadableStream.from(streams.shift() ?? []) })
-    const model = { ...modelOf([], { ends: true }), doStream } as unknown as LanguageModel
+    const model = { ...modelOf([], { ends: true }), provider, doStream } as unknown as LanguageModel
     const { signal } = new AbortController()
     const onRetry = () => void vi.advanceTimersToNextTimerAsync()
     const onPart = ({ type }: ModelStreamPart) => void told.push(type)
@@ -182,11 +187,18 @@ describe.each(['interrupted', 'other'] as const)('an answer that was cut off (%s
 
   it('is an error if some of it arrived', async () => {
     const parts = [{ type: 'text-delta', id: 't', delta: 'Half a' } as const, ...cut]
-    const calling = call(modelOf(parts, { ends: true }), 100, () => {})
+    const calling = call({ ...modelOf(parts, { ends: true }), provider }, 100, () => {})
     await expect(calling).rejects.toThrow(
-      'test (m) failed: The answer ended before it was complete',
+      `${provider} (m) failed: The answer ended before it was complete`,
     )
   })
+})
+
+it('accepts the answers of packages that never say why they ended', async () => {
+  const finishReason = { unified: 'other', raw: undefined } as const
+  const end = { type: 'finish', finishReason, usage: USAGE } as const
+  const calling = call(modelOf([DELTA, end], { ends: true }), 100, () => {})
+  await expect(calling).resolves.toBeUndefined()
 })
 
 it.each([

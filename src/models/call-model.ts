@@ -132,7 +132,8 @@ async function streamOnce(
         if (done || controller.signal.aborted) return null
         watchdog?.refresh()
         if (value?.type === 'error') return { error: value.error, own: false }
-        if (value?.type === 'finish' && isCutOff(value)) return { error: cutOff(), own: false }
+        if (value?.type === 'finish' && isCutOff(model, value))
+          return { error: cutOff(), own: false }
         try {
           const waited = onPart(value)
           isWaiting = waited !== undefined
@@ -159,10 +160,17 @@ async function streamOnce(
   }
 }
 
-/** Whether a stream was cut off. Bedrock, xAI and Open Responses then report `other`, without a reason of their own. */
-function isCutOff({ finishReason }: Extract<ModelStreamPart, { type: 'finish' }>): boolean {
+/** Providers whose packages report a stream that was cut off as `other`, without a reason of the provider. */
+const REPORTS_OTHER = /^(amazon-bedrock|xai)\b/
+
+function isCutOff(
+  { provider }: LanguageModel,
+  { finishReason }: Extract<ModelStreamPart, { type: 'finish' }>,
+): boolean {
   const { unified, raw } = finishReason ?? {}
-  return unified === 'interrupted' || (unified === 'other' && raw === undefined)
+  if (unified === 'interrupted') return true
+  // Other packages report all answers in this way.
+  return unified === 'other' && raw === undefined && REPORTS_OTHER.test(provider)
 }
 
 /** Returns the error for a stream that was cut off. */
