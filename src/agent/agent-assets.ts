@@ -9,7 +9,7 @@ import { createAssets } from '../assets/create-assets.ts'
 import { createMemoryAssetStore } from '../assets/stores/memory.ts'
 import { type Check, is } from '../core/check-options.ts'
 import type { AssetEvent } from '../core/events/events.ts'
-import { RecentMap } from '../core/recent-map.ts'
+import { getRecent } from '../core/recent.ts'
 
 /** Maximum number of namespaces whose views are kept. */
 export const MAX_NAMESPACES = 256
@@ -42,9 +42,9 @@ export function openAssets(
   namespace: string | null,
   onEvent: (event: AssetEvent) => unknown,
 ): AgentAssets {
-  const views = new RecentMap<string | null, Assets>(MAX_NAMESPACES)
+  const views = new Map<string | null, Assets>()
   const make = maker(assets)
-  const inNamespace = (of: string | null) => views.getOrMake(of, () => make(of))
+  const inNamespace = (of: string | null) => getRecent(views, of, () => make(of), MAX_NAMESPACES)
   return {
     in: inNamespace,
     toldIn: (of) => inNamespace(of).scoped({ onEvent }),

@@ -7,7 +7,7 @@ import { checkMethods, checkOptions } from '../core/check-options.ts'
 import { ByrefError, DamagedError } from '../core/errors.ts'
 import type { JsonValue } from '../core/json/json.ts'
 import { newId } from '../core/new-id.ts'
-import { RecentMap } from '../core/recent-map.ts'
+import { getRecent } from '../core/recent.ts'
 import { cancelRun } from '../engine/cancel.ts'
 import { leaseOwner } from '../engine/lease-owner.ts'
 import { type ResolvedLimits, resolveLimits } from '../engine/limits.ts'
@@ -85,7 +85,7 @@ export function createAgent(options: AgentOptions): Agent {
   const { settings, catalogue } = settingsOf(options, assets)
   const owner = leaseOwner(newId())
   const open = new OpenConversations(log)
-  const views = new RecentMap<string | null, Sessions>(MAX_NAMESPACES)
+  const views = new Map<string | null, Sessions>()
   const logOf = (of: string | null): ConversationLog =>
     of === log.namespace ? log : log.scoped(of)
 
@@ -103,7 +103,7 @@ export function createAgent(options: AgentOptions): Agent {
       onStream: (conversation, event) => streams.notify(conversation, event, { namespace: of }),
     })
   }
-  const sessions = (of: string | null) => views.getOrMake(of, () => sessionsOf(of))
+  const sessions = (of: string | null) => getRecent(views, of, () => sessionsOf(of), MAX_NAMESPACES)
 
   const methods: Core['methods'] = {
     name: settings.name,

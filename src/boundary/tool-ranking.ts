@@ -1,7 +1,7 @@
 import type { LanguageModelV4FunctionTool } from '@ai-sdk/provider'
 import MiniSearch from 'minisearch'
 import { isPlainObject } from '../core/json/json.ts'
-import { RecentMap } from '../core/recent-map.ts'
+import { getRecent } from '../core/recent.ts'
 import {
   stemOf,
   synonymsOf,
@@ -68,7 +68,7 @@ export class ToolRanking {
   readonly #tools = new Map<string, RankedTool>()
   /** Words that names of tools have. */
   readonly #nameWords = new Set<string>()
-  readonly #recent = new RecentMap<string, FoundByWord>(MAX_RECENT)
+  readonly #recent = new Map<string, FoundByWord>()
   readonly #index = new MiniSearch({
     fields: Object.keys(FIELDS),
     tokenize: wordsIn,
@@ -121,7 +121,7 @@ export class ToolRanking {
 
   /** Queries repeat words, such as verbs, so the matches of recent words are cached. */
   #foundBy(word: string): FoundByWord {
-    return this.#recent.getOrMake(word, () => this.#findWord(word))
+    return getRecent(this.#recent, word, () => this.#findWord(word), MAX_RECENT)
   }
 
   /** Finds tools by a word, its synonyms and its abbreviations. The best match counts. */

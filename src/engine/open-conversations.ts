@@ -1,8 +1,7 @@
 import { ByrefError } from '../core/errors.ts'
 import { openRun } from '../core/events/conversation-state.ts'
 import type { LogRecord } from '../core/events/events.ts'
-import { RecentMap } from '../core/recent-map.ts'
-import type { ConversationLog, LogChange } from '../log/conversation-log.ts'
+import { type ConversationLog, type LogChange, scopedKey } from '../log/conversation-log.ts'
 import type { ConversationRunner, Release } from './conversation-runner.ts'
 import type { RunFollower } from './follow-run.ts'
 import { hasOwnerEnded } from './lease-owner.ts'
@@ -10,9 +9,6 @@ import type { Session } from './session.ts'
 
 /** Idle conversations stay open up to these numbers of conversations and of records in all of them. */
 const MAX_OPEN = { conversations: 256, records: 500_000 }
-
-/** Maximum number of run errors that are kept for followers. */
-const MAX_FAILURES = 1000
 
 /** Time between two checks whether the process that holds a lease still runs, in milliseconds. */
 const OWNER_CHECK_MS = 1000
@@ -26,7 +22,7 @@ const TAKE_OVER_DELAY = 50
  */
 export class OpenConversations {
   /** The errors that ended runs in this process, with their causes. */
-  readonly failures = new RecentMap<string, ByrefError>(MAX_FAILURES)
+  readonly failures = new Map<string, ByrefError>()
   readonly #log: ConversationLog
   /** In the order of last use. */
   readonly #opened = new Map<string, OpenConversation>()
@@ -51,7 +47,7 @@ export class OpenConversations {
 
   /** Returns an open conversation. */
   find(namespace: string | null, id: string): OpenConversation | null {
-    const opened = this.#opened.get(keyOf(namespace, id))
+    const opened = this.#opened.get(scopedKey(namespace, id))
     if (!opened) return null
     // Move it to the end.
     this.#opened.delete(opened.key)
@@ -61,12 +57,12 @@ export class OpenConversations {
 
   /** Whether the conversation is open, or being opened. */
   isOpen(namespace: string | null, id: string): boolean {
-    return this.#opened.has(keyOf(namespace, id))
+    return this.#opened.has(scopedKey(namespace, id))
   }
 
   /** Takes a change from the log. */
   receive({ conversation, namespace, records, deleted, streamed }: LogChange): void {
-    const opened = this.#opened.get(keyOf(namespace, conversation))
+    const opened = this.#opened.get(scopedKey(namespace, conversation))
     if (!opened) return
     if (streamed) {
       for (const event of streamed) opened.session?.receiveStreamed(event)
@@ -81,7 +77,7 @@ export class OpenConversations {
   /** Adds a conversation, from the start of its opening. If that fails, removes it. */
   add(namespace: string | null, id: string, opening: Promise<Session>): OpenConversation {
     this.#unsubscribe ??= this.#subscribe()
-    const opened = new OpenConversation(this, keyOf(namespace, id), opening)
+    const opened = new OpenConversation(this, scopedKey(namespace, id), opening)
     this.#opened.set(opened.key, opened)
     opening.then(
       (session) => this.#openedOf.set(session, opened),
@@ -278,10 +274,6 @@ export class OpenConversation {
     if (isInUse && !isOver) busy.add(this)
     else busy.delete(this)
   }
-}
-
-function keyOf(namespace: string | null, id: string): string {
-  return JSON.stringify([namespace, id])
 }
 
 function closedError(): ByrefError {

@@ -4,6 +4,7 @@ import { openRun } from '../core/events/conversation-state.ts'
 import type { ConversationEvent } from '../core/events/events.ts'
 import type { Foldable } from '../core/events/fold.ts'
 import { inBackground } from '../core/in-background.ts'
+import { setRecent } from '../core/recent.ts'
 import type { ConversationLog } from '../log/conversation-log.ts'
 import { cancelOrphan, cancelSubRuns } from './cancel.ts'
 import type { ConversationRunner, Release } from './conversation-runner.ts'
@@ -39,6 +40,9 @@ export interface SessionsOptions {
   /** Called with events that stream from this process. */
   onStream(conversation: string, event: ConversationEvent): void
 }
+
+/** Maximum number of run errors that are kept for followers. */
+const MAX_FAILURES = 1000
 
 /** The sessions of one namespace in this process. Each conversation has one session and at most one runner. */
 export class Sessions {
@@ -215,8 +219,12 @@ export class Sessions {
     const runId = session.state.runs.at(-1)?.runId
     const { failures } = this.#open
     // The handler may fail again on the RUN_ERROR of the run that it made fail.
-    if (runId !== undefined && !failures.get(runId)) failures.set(runId, runFailure(error))
+    if (runId !== undefined && !failures.has(runId)) this.#keepFailure(runId, runFailure(error))
     opened.failHandler(error)
+  }
+
+  #keepFailure(runId: string, error: ByrefError): void {
+    setRecent(this.#open.failures, runId, error, MAX_FAILURES)
   }
 
   #run(opened: OpenConversation, session: Session, onTaken?: () => void): ConversationRunner {
@@ -230,7 +238,7 @@ export class Sessions {
       onTaken,
       namespace: log.namespace,
       hasHandlers: callHandlers !== undefined,
-      onFailure: (runId, error) => this.#open.failures.set(runId, error),
+      onFailure: (runId, error) => this.#keepFailure(runId, error),
     })
     opened.started(runner)
     const ended = runner.released.then((release) => {

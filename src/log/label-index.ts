@@ -1,6 +1,6 @@
 import { joinAll, type Label } from '../core/labels/label.ts'
+import { getRecent } from '../core/recent.ts'
 import type { AssetRefParts } from '../core/refs/asset-ref.ts'
-import { setRecent } from '../core/set-recent.ts'
 import { ConversationLabels } from './conversation-labels.ts'
 import { type ConversationLog, listAll, readAll, scopedKey } from './conversation-log.ts'
 
@@ -44,13 +44,9 @@ export class LabelIndex {
   /** Returns the labels of a conversation, up to the end of its log. */
   async of(log: ConversationLog, conversation: string): Promise<ConversationLabels> {
     const key = scopedKey(log.namespace, conversation)
-    const entry = this.#entries.get(key) ?? {
-      key,
-      isDeleted: false,
-      labels: new ConversationLabels(),
-      reading: Promise.resolve(),
-    }
-    setRecent(this.#entries, key, entry, MAX_ENTRIES)
+    const labels = new ConversationLabels()
+    const made = () => ({ key, isDeleted: false, labels, reading: Promise.resolve() })
+    const entry = getRecent(this.#entries, key, made, MAX_ENTRIES)
     const reading = entry.reading.catch(() => {}).then(() => this.#read(entry, log, conversation))
     entry.reading = reading
     // A failure is reported below, and the next read ignores it.

@@ -1,6 +1,6 @@
 import { checkOptions, is } from '../core/check-options.ts'
 import { onceResolved } from '../core/once-resolved.ts'
-import { setRecent } from '../core/set-recent.ts'
+import { setRecent } from '../core/recent.ts'
 import { Database } from '../postgres/database.ts'
 import { migrate } from '../postgres/migrate.ts'
 import { keyOf } from '../postgres/plain-text.ts'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Context } from 'hono'
 import { ByrefError, type ByrefErrorCode } from '../core/errors.ts'
-import { setRecent } from '../core/set-recent.ts'
+import { setRecent } from '../core/recent.ts'
 import type { Caller } from './caller.ts'
 
 /** Maximum number of keys whose request bodies are remembered. */

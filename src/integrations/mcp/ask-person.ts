@@ -1,6 +1,6 @@
 import { shortened } from '../../core/json/cut.ts'
 import { isPlainObject } from '../../core/json/json.ts'
-import { setRecent } from '../../core/set-recent.ts'
+import { setRecent } from '../../core/recent.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
 import { answerTo, CLIENT_CAPABILITIES, isOfNewProtocol, type RpcMessage } from './rpc/json-rpc.ts'
 import type { Ask } from './rpc/relay.ts'

@@ -1,6 +1,6 @@
 import type { LogRecord } from '../../core/events/events.ts'
 import { inBackground } from '../../core/in-background.ts'
-import { setRecent } from '../../core/set-recent.ts'
+import { setRecent } from '../../core/recent.ts'
 import type { Database } from '../../postgres/database.ts'
 import type { Listening } from '../../postgres/listening.ts'
 import type { LogChange } from '../conversation-log.ts'

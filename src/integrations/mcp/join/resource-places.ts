@@ -1,4 +1,4 @@
-import { setRecent } from '../../../core/set-recent.ts'
+import { setRecent } from '../../../core/recent.ts'
 import { ProtocolError } from '../rpc/json-rpc.ts'
 import type { ServerConnection } from './server-connection.ts'
 

@@ -12,3 +12,15 @@ export function setRecent<Key, Value>(
     map.delete(oldest)
   }
 }
+
+/** Returns the value of a key, or makes it. It becomes the one that was used last. */
+export function getRecent<Key, Value>(
+  map: Map<Key, Value>,
+  key: Key,
+  make: () => Value,
+  max: number,
+): Value {
+  const value = map.get(key) ?? make()
+  setRecent(map, key, value, max)
+  return value
+}
