@@ -2,9 +2,9 @@ import { createOpenAI } from '@ai-sdk/openai'
 import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { request } from '../agent/request/request.ts'
-import { outputJsonSchema } from '../engine/output/output-schema.ts'
+import { outputJsonSchema, readOutput } from '../engine/output/output-schema.ts'
 import { type ProviderServer, providerServer } from './fixtures/provider-server.ts'
-import { jsonAnswer } from './json-answer.ts'
+import { answerSchema, answerValue, jsonAnswer } from './json-answer.ts'
 
 const open: ProviderServer[] = []
 afterEach(async () => {
@@ -77,11 +77,15 @@ describe('jsonAnswer', () => {
       type: 'json',
       schema: { additionalProperties: false, ...schema },
     })
-    const both = { ...part('a'), anyOf: [part('b'), {}] }
-    expect(jsonAnswer(both, {}).responseFormat).toMatchObject({
-      schema: { properties: { a: {} }, anyOf: [{ properties: { b: {} } }, {}] },
-    })
-    expect(JSON.stringify(jsonAnswer({ ...part('a'), oneOf: [] }, {}))).not.toContain('additional')
+    for (const both of [
+      { ...part('a'), anyOf: [part('b'), {}] },
+      { ...part('a'), oneOf: [] },
+    ]) {
+      const closed = jsonAnswer({ type: 'object', properties: { both } }, {}).responseFormat
+      const { properties } = Object(Object(closed).schema)
+      expect(properties.both).toMatchObject({ properties: { a: {} } })
+      expect(properties.both).not.toHaveProperty('additionalProperties')
+    }
   })
 
   it('asks OpenAI for an object if the output is none, and returns the value in it', async () => {
@@ -99,6 +103,18 @@ describe('jsonAnswer', () => {
         $defs: { output: { type: 'array', items: { $ref: '#/$defs/output' } } },
       },
     })
+  })
+
+  it('asks for an object around one with alternatives, which OpenAI rejects at the root', () => {
+    const schema = {
+      type: 'object',
+      properties: { a: { type: 'string' }, b: { type: 'string' } },
+      anyOf: [{ required: ['a'] }, { required: ['b'] }],
+    }
+    expect(answerSchema(schema)).toMatchObject({ properties: { answer: schema } })
+    expect(answerValue({ answer: { a: 'x' } }, schema)).toEqual({ a: 'x' })
+    expect(readOutput('{"answer":{"a":"x"}}', schema)).toEqual({ value: { a: 'x' } })
+    expect(readOutput('{"a":"x"}', schema)).toEqual({ value: { a: 'x' } })
   })
 
   it('recognizes objects that may be null', () => {

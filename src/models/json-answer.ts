@@ -7,12 +7,20 @@ import type { ModelSettings } from './model-settings.ts'
 /** The key of an answer whose schema is not that of an object. */
 const KEY = 'answer'
 
+/** Keywords that OpenAI rejects at the root of a schema. */
+const NOT_AT_ROOT = ['anyOf', 'oneOf', 'allOf', 'not', 'enum', '$ref']
+
+/** Whether models can be asked for answers that fit the schema as it is. */
+function isPlainObjectSchema(schema: JsonObject): boolean {
+  return schema.type === 'object' && !NOT_AT_ROOT.some((keyword) => keyword in schema)
+}
+
 /**
  * Returns the schema that the model's answer must fit. A value that is not an object becomes `{ answer: value }`,
- * because OpenAI, and the JSON mode of other providers, accept only objects.
+ * because OpenAI, and the JSON mode of other providers, accept only objects. So does an object with alternatives.
  */
 export function answerSchema(schema: JsonObject): JsonObject {
-  if (schema.type === 'object') return schema
+  if (isPlainObjectSchema(schema)) return schema
   const { nested, definitions } = nestedSchema(schema)
   return {
     type: 'object',
@@ -25,12 +33,12 @@ export function answerSchema(schema: JsonObject): JsonObject {
 
 /** Returns an answer that fits {@link answerSchema}. */
 export function wrappedAnswer(value: JsonValue, schema: JsonObject): JsonObject {
-  return schema.type === 'object' ? (value as JsonObject) : { [KEY]: value }
+  return isPlainObjectSchema(schema) ? (value as JsonObject) : { [KEY]: value }
 }
 
 /** Returns the value in an answer that fits {@link answerSchema}. Models may also send the value alone. */
 export function answerValue(answer: JsonValue, schema: JsonObject): JsonValue {
-  if (schema.type === 'object' || !isPlainObject(answer)) return answer
+  if (isPlainObjectSchema(schema) || !isPlainObject(answer)) return answer
   const [[key, value] = [], ...others] = Object.entries(answer as JsonObject)
   return key === KEY && value !== undefined && others.length === 0 ? value : answer
 }
