@@ -39,7 +39,11 @@ export type {
   ToolResultMark,
 } from '../core/messages/message.ts'
 export { isDeleted } from '../core/messages/message.ts'
-export { type ReadMetadata, readMetadata } from '../core/messages/read-metadata.ts'
+export {
+  type AnswerSource,
+  type ReadMetadata,
+  readMetadata,
+} from '../core/messages/read-metadata.ts'
 export {
   demoQuestions,
   type QuestionedColumns,

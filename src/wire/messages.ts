@@ -52,6 +52,7 @@ const AGENTS_OWN = [
   'has_debug_data',
   'reasoning',
   'answer_parts',
+  'answer_sources',
   'incomplete',
 ]
 

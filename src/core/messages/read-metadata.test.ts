@@ -14,6 +14,7 @@ const MALFORMED: Record<string, unknown> = {
   tool_result: 5,
   attachments: {},
   reasoning: 'deep',
+  answer_sources: [{}],
   has_debug_data: 'yes',
   incomplete: 1,
 }
@@ -106,6 +107,23 @@ describe('readMetadata', () => {
       { assetRef: 'asset://a', mimeType: 'image/png', kind: 'image', detail: 'low', own: 1 },
       { assetRef: 'asset://b', mimeType: '', kind: 'file' },
     ])
+  })
+
+  it('reads sources of answers, but no URLs that could act', () => {
+    const { answerSources, problems } = read({
+      answer_sources: [
+        { url: 'https://a.example/', title: ' ' },
+        { url: 'javascript:alert(1)', title: 'B' },
+        { url: 'data:text/html,x' },
+        { fileName: 'c.pdf', mimeType: 5 },
+      ],
+    })
+    expect(answerSources).toEqual([
+      { url: 'https://a.example/' },
+      { title: 'B' },
+      { fileName: 'c.pdf' },
+    ])
+    expect(problems).toHaveLength(1)
   })
 
   it('does not show an empty attribution', () => {

@@ -15,6 +15,15 @@ export type AnswerPart =
   | { type: 'reasoning' | 'call' }
   | { type: 'text'; length: number; provider_metadata?: Record<string, unknown> }
 
+/** Where an answer's facts are from, as the provider says: a web page, or a document. */
+export interface AnswerSource {
+  /** An https or http URL. */
+  url?: string
+  title?: string
+  mimeType?: string
+  fileName?: string
+}
+
 /** A reserved key with a value of the wrong type. */
 export interface MetadataProblem {
   /** The key, or `metadata` if the metadata is not an object. */
@@ -40,6 +49,8 @@ export interface ReadMetadata {
    * reasoning, text, calls.
    */
   answerParts: readonly AnswerPart[]
+  /** `answer_sources`: the pages and documents that the provider names as sources of the answer. */
+  answerSources: readonly AnswerSource[]
   hasDebug: boolean
   /** The message was interrupted. */
   isIncomplete: boolean
@@ -58,6 +69,7 @@ const NOTHING: ReadMetadata = Object.freeze({
   attachments: [],
   reasoning: [],
   answerParts: [],
+  answerSources: [],
   hasDebug: false,
   isIncomplete: false,
   problems: [],
@@ -102,6 +114,7 @@ function parseMetadata(metadata: Record<string, unknown>): ReadMetadata {
     attachments: readList('attachments', get('attachments'), wrong, readAttachment),
     reasoning: readList('reasoning', get('reasoning'), wrong, readReasoning),
     answerParts: readList('answer_parts', get('answer_parts'), wrong, readAnswerPart),
+    answerSources: readList('answer_sources', get('answer_sources'), wrong, readSource),
     hasDebug: readFlag('has_debug_data', get('has_debug_data'), wrong),
     isIncomplete: readFlag('incomplete', get('incomplete'), wrong),
     problems,
@@ -226,4 +239,18 @@ function readAnswerPart(value: unknown): AnswerPart | null {
   if (type === 'reasoning' || type === 'call') return { type }
   if (type !== 'text' || typeof length !== 'number') return null
   return isPlainObject(provider_metadata) ? { type, length, provider_metadata } : { type, length }
+}
+
+const SOURCE_TEXTS = ['title', 'mimeType', 'fileName'] as const
+
+function readSource(value: unknown): AnswerSource | null {
+  if (!isPlainObject(value)) return null
+  const source: AnswerSource = {}
+  for (const key of SOURCE_TEXTS) {
+    const text = value[key]
+    if (typeof text === 'string' && text.trim() !== '') source[key] = text
+  }
+  // Other URLs, such as `javascript:…`, could act when a person opens them.
+  if (typeof value.url === 'string' && /^https?:\/\//i.test(value.url)) source.url = value.url
+  return (source.url ?? source.title ?? source.fileName) ? source : null
 }

@@ -139,7 +139,7 @@ function textOf(saved: SavedText): string {
 /** Returns the message of a complete answer. */
 export function assistantMessage(
   id: string,
-  { text, reasoning, parts = [], usage }: ModelResponse,
+  { text, reasoning, parts = [], sources = [], usage }: ModelResponse,
   logged: {
     calls: readonly ToolCall[]
     attachments: readonly Attachment[]
@@ -156,6 +156,7 @@ export function assistantMessage(
     ...(attachments.length > 0 ? { attachments: [...attachments] } : {}),
     ...(reasoning.length > 0 ? { reasoning } : {}),
     ...(hasUsualOrder(order) ? {} : { answer_parts: order }),
+    ...(sources.length > 0 ? { answer_sources: sources } : {}),
     ...(counted ? { footer_items: [footerOf(usage)] } : {}),
     has_debug_data: true,
   })

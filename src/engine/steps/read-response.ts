@@ -1,7 +1,8 @@
+import { defined } from '../../assets/defined.ts'
 import { ByrefError } from '../../core/errors.ts'
 import type { TokenUsage } from '../../core/events/events.ts'
 import type { KeptReasoning, ToolCall } from '../../core/messages/message.ts'
-import type { AnswerPart } from '../../core/messages/read-metadata.ts'
+import type { AnswerPart, AnswerSource } from '../../core/messages/read-metadata.ts'
 import { endOfWholeRefs } from '../../core/refs/embedded-refs.ts'
 import type { ModelStreamPart } from '../../models/language-model.ts'
 
@@ -25,6 +26,7 @@ export interface ModelResponse {
   reasoning: KeptReasoning[]
   calls: ModelCall[]
   files: ModelFile[]
+  sources?: readonly AnswerSource[]
   /** Its reasoning, texts and calls in the order in which the model wrote them. */
   parts?: readonly AnswerPart[]
   usage: TokenUsage
@@ -62,11 +64,12 @@ type TextStreamPart = Extract<ModelStreamPart, { type: `text-${string}` }>
 /** Reads a model's stream part by part, for one answer. */
 export class ResponseReader {
   /** The answer so far. */
-  readonly response: ModelResponse & { parts: AnswerPart[] } = {
+  readonly response: ModelResponse & { parts: AnswerPart[]; sources: AnswerSource[] } = {
     text: '',
     reasoning: [],
     calls: [],
     files: [],
+    sources: [],
     parts: [],
     usage: { inputTokens: null, outputTokens: null },
     finishReason: 'other',
@@ -158,6 +161,9 @@ export class ResponseReader {
       case 'file':
         this.response.files.push(...fileOf(part))
         return
+      case 'source':
+        this.#takeSource(part)
+        return
       case 'stream-start':
         if (part.warnings?.length > 0) this.#note({ warnings: part.warnings })
         return
@@ -224,6 +230,18 @@ export class ResponseReader {
     // If the provider uses this id again, that is a new call.
     this.#ids.delete(part.toolCallId)
     return this.#listener.call?.(call)
+  }
+
+  /** Adds a source, once. */
+  #takeSource(part: Extract<ModelStreamPart, { type: 'source' }>): void {
+    const { sources } = this.response
+    if (part.sourceType === 'url') {
+      const { url, title } = part
+      if (sources.every((one) => one.url !== url)) sources.push(defined({ url, title }))
+    } else {
+      const { title, mediaType: mimeType, filename: fileName } = part
+      sources.push(defined({ title, mimeType, fileName }))
+    }
   }
 
   #idOf(providerId: string): string {

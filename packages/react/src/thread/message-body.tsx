@@ -1,4 +1,4 @@
-import type { Message } from 'byref/client'
+import type { AnswerSource, Message } from 'byref/client'
 import { readMetadata, WITHHELD } from 'byref/client'
 import { useConversation } from '../app/conversation-context.tsx'
 import { PlaceLink } from '../app/navigation.tsx'
@@ -17,7 +17,8 @@ import { readContent } from './read-content.ts'
 /** Renders a message by its type, with its attachments. */
 export function MessageBody({ message }: { message: Message }) {
   const { messages } = useRenderers()
-  const { attachments, href, isIncomplete, problems, reasoning } = readMetadata(message)
+  const { answerSources, attachments, href, isIncomplete, problems, reasoning } =
+    readMetadata(message)
   const answer = useStructuredAnswer(message)
   const body = answer ? (
     <SchemaValue {...answer} />
@@ -38,6 +39,7 @@ export function MessageBody({ message }: { message: Message }) {
         body
       )}
       {attachments.length > 0 && <Attachments attachments={attachments} />}
+      {answerSources.length > 0 && <Sources sources={answerSources} />}
       {isIncomplete && <p className="text-2xs text-ink-3">Stopped before it was complete.</p>}
       {message.content_type === 'data' && !isBlock(message) && (
         <p className="text-2xs text-warn">Malformed data message: it writes no value.</p>
@@ -76,6 +78,35 @@ function Reasoning({ texts }: { texts: string[] }) {
         {text}
       </p>
     </details>
+  )
+}
+
+function Sources({ sources }: { sources: readonly AnswerSource[] }) {
+  return (
+    <ol aria-label="Sources" className="flex flex-wrap gap-x-3 gap-y-0.5 text-2xs text-ink-3">
+      {sources.map(({ url, title, fileName }, index) => {
+        const name = title ?? fileName ?? url
+        return (
+          // biome-ignore lint/suspicious/noArrayIndexKey: sources never move
+          <li key={index} dir="auto" className="max-w-full truncate">
+            {index + 1}.{' '}
+            {url === undefined ? (
+              name
+            ) : (
+              <a
+                href={url}
+                target="_blank"
+                rel="noopener noreferrer"
+                title={url}
+                className="rounded underline decoration-dotted underline-offset-2 hover:text-ink"
+              >
+                {name}
+              </a>
+            )}
+          </li>
+        )
+      })}
+    </ol>
   )
 }
 

@@ -41,6 +41,23 @@ describe('ThreadItem', () => {
     expect(second?.textContent).toContain('Malformed: metadata.attribution is not text')
   })
 
+  it('shows the sources of an answer, as links if they are pages', async () => {
+    const answer_sources = [
+      { url: 'https://rain.example/', title: 'Rain today' },
+      { url: 'https://sun.example/' },
+      { url: 'javascript:alert(1)', title: 'Trick' },
+    ]
+    await show(message({ metadata: { answer_sources } }))
+    const sources = within(screen.getByRole('list', { name: 'Sources' }))
+    expect(sources.getAllByRole('listitem').map(({ textContent }) => textContent)).toEqual([
+      '1. Rain today',
+      '2. https://sun.example/',
+      '3. Trick',
+    ])
+    const urls = sources.getAllByRole('link').map((link) => link.getAttribute('href'))
+    expect(urls).toEqual(['https://rain.example/', 'https://sun.example/'])
+  })
+
   it('makes an in-app link from href, and none from chat or from an invalid URL', async () => {
     await show(
       message({

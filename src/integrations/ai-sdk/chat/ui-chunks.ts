@@ -11,7 +11,7 @@ import type {
 } from '../../../core/events/events.ts'
 import { isData } from '../../../core/messages/data-block.ts'
 import type { DataBlock, Message } from '../../../core/messages/message.ts'
-import { readMetadata } from '../../../core/messages/read-metadata.ts'
+import { type AnswerSource, readMetadata } from '../../../core/messages/read-metadata.ts'
 import { renderEmbeddedRefs } from '../../../core/refs/render-embedded-refs.ts'
 import { formatVariable } from '../../../core/refs/variable-ref.ts'
 import { type AnswerPiece, AnswerPieces } from '../../serving/answer-pieces.ts'
@@ -132,10 +132,13 @@ export class RunChunks {
       }
       case 'result':
         return this.#calls.delete(piece.id) ? [resultOf(piece)] : []
-      case 'answer':
-        return readMetadata(piece.message).attachments.map(({ assetRef, mimeType }) => {
+      case 'answer': {
+        const { attachments, answerSources } = readMetadata(piece.message)
+        const files = attachments.map(({ assetRef, mimeType }): UIMessageChunk => {
           return { type: 'file', url: this.#assetUrl(assetRef), mediaType: mimeType }
         })
+        return [...files, ...answerSources.map(sourceOf)]
+      }
       case 'event':
         return this.#ofEvent(piece.event)
     }
@@ -214,6 +217,19 @@ class ShownText {
     const asset = (ref: string) => this.#assets.get(ref)
     return renderEmbeddedRefs(text, this.#assetUrl, { asset, from: before.length })
   }
+}
+
+function sourceOf({ url, title, mimeType, fileName }: AnswerSource): UIMessageChunk {
+  if (url !== undefined) return defined({ type: 'source-url', sourceId: url, url, title })
+  const name = title ?? fileName ?? ''
+  const mediaType = mimeType ?? 'application/octet-stream'
+  return defined({
+    type: 'source-document',
+    sourceId: fileName ?? name,
+    title: name,
+    mediaType,
+    filename: fileName,
+  })
 }
 
 function resultOf({

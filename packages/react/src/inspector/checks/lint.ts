@@ -15,6 +15,8 @@ export const LINT_CODES = {
     'tool_calls must be a list of { id, name, arguments }; others are left out.',
   tool_result_malformed: 'tool_result must be an object with a tool_call_id; it is not read.',
   attachments_malformed: 'attachments must be a list of { assetRef, … }; others are left out.',
+  answer_sources_malformed:
+    'answer_sources must be a list of { url?, title? }; others are left out.',
   reasoning_malformed: 'reasoning must be a list of { text }; others are left out.',
   has_debug_data_not_boolean: 'has_debug_data must be true or false; it is read as false.',
   incomplete_not_boolean: 'incomplete must be true or false; it is read as false.',
@@ -45,6 +47,7 @@ const BY_KEY: Record<string, LintCode> = {
   tool_calls: 'tool_calls_malformed',
   tool_result: 'tool_result_malformed',
   attachments: 'attachments_malformed',
+  answer_sources: 'answer_sources_malformed',
   reasoning: 'reasoning_malformed',
   has_debug_data: 'has_debug_data_not_boolean',
   incomplete: 'incomplete_not_boolean',
