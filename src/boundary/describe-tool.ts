@@ -1,9 +1,10 @@
 import type { LanguageModelV4FunctionTool } from '@ai-sdk/provider'
 import type { Assets } from '../assets/assets-contract.ts'
-import { isSchema, mapParts, mapSubschemas } from '../core/board/schema-keywords.ts'
+import { inCurrentDraft, isSchema, mapParts, mapSubschemas } from '../core/board/schema-keywords.ts'
 import { schemaWalk } from '../core/board/schema-walk.ts'
 import { is, type OptionTable } from '../core/check-options.ts'
 import type { AssetRef } from '../core/refs/asset-ref.ts'
+import { NOT_AT_ROOT } from '../models/json-answer.ts'
 import type { JsonSchema } from './describe-schema.ts'
 import { resultShape } from './result-shape.ts'
 import { choosesMethod, jsonSchemaOf, mapsOver, type Tool, usesInstances } from './tool.ts'
@@ -77,15 +78,12 @@ function buildDescription(tool: Tool): LanguageModelV4FunctionTool {
   return { type: 'function', name: tool.id, description: descriptionOf(tool), inputSchema }
 }
 
-/** Keywords that OpenAI or Anthropic reject at the root of a tool's schema. Then all requests with the tool fail. */
-const NOT_AT_ROOT = /^(?:anyOf|oneOf|allOf|not|enum|\$ref)$/
-
 /**
  * Returns a schema whose root has only properties. It accepts the properties of all alternatives, and requires those
  * that each of them requires. Arguments are validated against the tool's own schema.
  */
 function foldRoot(schema: JsonSchema): JsonSchema {
-  const keywords = Object.entries(schema).filter(([keyword]) => !NOT_AT_ROOT.test(keyword))
+  const keywords = Object.entries(schema).filter(([keyword]) => !NOT_AT_ROOT.has(keyword))
   if (keywords.length === Object.keys(schema).length) return schema
   const own: JsonSchema = { type: 'object', ...Object.fromEntries(keywords) }
   const all = schemaWalk(schema).root
@@ -153,30 +151,6 @@ const REDUNDANT: readonly [keyword: string, json: string][] = [
   ['maximum', String(Number.MAX_SAFE_INTEGER)],
 ]
 
-const LIMITS = [
-  ['minimum', 'exclusiveMinimum'],
-  ['maximum', 'exclusiveMaximum'],
-] as const
-
-/**
- * Rewrites keywords of older drafts, such as those of MCP servers with zod 3. Otherwise Anthropic rejects every request
- * with the tool. OpenAI does so for a list without `items`.
- */
-function modernize(schema: Record<string, unknown>): void {
-  const { items, additionalItems = {}, required = [] } = schema
-  if (Array.isArray(items)) Object.assign(schema, { prefixItems: items, items: additionalItems })
-  if ([schema.type].flat().includes('array')) schema.items ??= {}
-  if (!Array.isArray(required)) delete schema.required
-  for (const [limit, exclusive] of LIMITS) {
-    if (typeof schema[exclusive] !== 'boolean') continue
-    const { [limit]: bound, [exclusive]: isExclusive } = schema
-    delete schema[exclusive]
-    if (!isExclusive || bound === undefined) continue
-    delete schema[limit]
-    schema[exclusive] = bound
-  }
-}
-
 function isRedundant(schema: JsonSchema, [keyword, json]: (typeof REDUNDANT)[number]): boolean {
   return Object.hasOwn(schema, keyword) && JSON.stringify(schema[keyword]) === json
 }
@@ -184,9 +158,12 @@ function isRedundant(schema: JsonSchema, [keyword, json]: (typeof REDUNDANT)[num
 /** Widens the schemas below this one, but not the schema itself. */
 function widenBelow(original: JsonSchema, variables: boolean): JsonSchema {
   const { asset_ref_acceptable: _, asset_ref_as: form, 'x-accepts': __, ...rest } = original
-  const schema: Record<string, unknown> = rest
+  // Anthropic rejects every request that has keywords of older drafts, such as those of MCP servers with zod 3.
+  const schema: Record<string, unknown> = { ...inCurrentDraft(rest) }
   for (const entry of REDUNDANT) if (isRedundant(schema, entry)) delete schema[entry[0]]
-  modernize(schema)
+  // OpenAI does so for a list without `items`.
+  if ([schema.type].flat().includes('array')) schema.items ??= {}
+  if (!Array.isArray(schema.required)) delete schema.required
   // A branch describes the same value as the schema, which accepts references already.
   const widened = mapParts(schema, (one, isBranch) =>
     isBranch ? widenBelow(one, variables) : widen(one, variables),

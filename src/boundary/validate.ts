@@ -1,6 +1,6 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { Ajv2020, ErrorObject, ValidateFunction } from 'ajv/dist/2020.js'
-import { mapSubschemas } from '../core/board/schema-keywords.ts'
+import { inCurrentDraft, mapSubschemas } from '../core/board/schema-keywords.ts'
 import { ByrefError, errorMessage } from '../core/errors.ts'
 import { warn } from '../core/in-background.ts'
 import { isStandardSchema, type JsonSchema } from './describe-schema.ts'
@@ -42,30 +42,11 @@ export function schemaIssues(schema: JsonSchema, value: unknown): ErrorObject[] 
   return validate(value) ? [] : (validate.errors ?? [])
 }
 
-/**
- * Converts keywords of older drafts. Draft 7 has the schemas of a tuple under `items`. Draft 4 has `id` for `$id`, and
- * booleans that exclude `minimum` and `maximum`.
- */
+/** Converts a schema of an older draft. Draft 4 has `id` for `$id`. */
 function toCurrentDraft(schema: JsonSchema): JsonSchema {
-  const current: Record<string, unknown> = { ...schema }
-  if (Array.isArray(schema.items)) {
-    current.prefixItems = schema.items
-    current.items = schema.additionalItems ?? true
-    delete current.additionalItems
-  }
-  if (typeof schema.id === 'string') delete current.id
-  exclude(current, 'minimum', 'exclusiveMinimum')
-  exclude(current, 'maximum', 'exclusiveMaximum')
-  return mapSubschemas(current, toCurrentDraft)
-}
-
-function exclude(schema: Record<string, unknown>, limit: string, exclusive: string): void {
-  const excludes = schema[exclusive]
-  if (typeof excludes !== 'boolean') return
-  delete schema[exclusive]
-  if (!excludes || schema[limit] === undefined) return
-  schema[exclusive] = schema[limit]
-  delete schema[limit]
+  const current = inCurrentDraft(schema)
+  const { id, ...others } = current
+  return mapSubschemas(typeof id === 'string' ? others : current, toCurrentDraft)
 }
 
 /**

@@ -1,6 +1,7 @@
 import { ByrefError } from '../core/errors.ts'
 import { openRun } from '../core/events/conversation-state.ts'
 import type { LogRecord } from '../core/events/events.ts'
+import { setRecent } from '../core/recent.ts'
 import { type ConversationLog, type LogChange, scopedKey } from '../log/conversation-log.ts'
 import type { ConversationRunner, Release } from './conversation-runner.ts'
 import type { RunFollower } from './follow-run.ts'
@@ -9,6 +10,9 @@ import type { Session } from './session.ts'
 
 /** Idle conversations stay open up to these numbers of conversations and of records in all of them. */
 const MAX_OPEN = { conversations: 256, records: 500_000 }
+
+/** Maximum number of run errors that are kept for followers. */
+const MAX_FAILURES = 1000
 
 /** Time between two checks whether the process that holds a lease still runs, in milliseconds. */
 const OWNER_CHECK_MS = 1000
@@ -21,12 +25,11 @@ const TAKE_OVER_DELAY = 50
  * closing it: the log does not keep the agent alive, only open runs and their followers do.
  */
 export class OpenConversations {
-  /** The errors that ended runs in this process, with their causes. */
-  readonly failures = new Map<string, ByrefError>()
   readonly #log: ConversationLog
   /** In the order of last use. */
   readonly #opened = new Map<string, OpenConversation>()
   readonly #openedOf = new WeakMap<Session, OpenConversation>()
+  readonly #failures = new Map<string, ByrefError>()
   #unsubscribe: (() => void) | null = null
   #isClosed = false
   /** Number of runs since the last check for idle conversations. */
@@ -102,6 +105,22 @@ export class OpenConversations {
     opened.close(error)
   }
 
+  /** Keeps the error that ended a run, for its followers in this process. */
+  keepFailure(runId: string, error: ByrefError): void {
+    setRecent(this.#failures, runId, error, MAX_FAILURES)
+  }
+
+  hasFailure(runId: string): boolean {
+    return this.#failures.has(runId)
+  }
+
+  /** Returns the error that ended a run in this process, with its cause, and forgets it. */
+  takeFailure(runId: string): ByrefError | null {
+    const failure = this.#failures.get(runId) ?? null
+    this.#failures.delete(runId)
+    return failure
+  }
+
   /** Closes idle conversations, the least recently used first. */
   closeIdle(): void {
     const opened = this.#opened
@@ -151,7 +170,7 @@ const busy = new Set<OpenConversation>()
 
 /** A conversation that is open in this process: its session, its runner, and the followers of its runs. */
 export class OpenConversation {
-  /** A conversation in use keeps the others from being collected. */
+  /** Keeps the other open conversations reachable while this one is in use. */
   readonly all: OpenConversations
   readonly key: string
   /** Resolves when the session is open. */

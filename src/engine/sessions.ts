@@ -4,7 +4,6 @@ import { openRun } from '../core/events/conversation-state.ts'
 import type { ConversationEvent } from '../core/events/events.ts'
 import type { Foldable } from '../core/events/fold.ts'
 import { inBackground } from '../core/in-background.ts'
-import { setRecent } from '../core/recent.ts'
 import type { ConversationLog } from '../log/conversation-log.ts'
 import { cancelOrphan, cancelSubRuns } from './cancel.ts'
 import type { ConversationRunner, Release } from './conversation-runner.ts'
@@ -40,9 +39,6 @@ export interface SessionsOptions {
   /** Called with events that stream from this process. */
   onStream(conversation: string, event: ConversationEvent): void
 }
-
-/** Maximum number of run errors that are kept for followers. */
-const MAX_FAILURES = 1000
 
 /** The sessions of one namespace in this process. Each conversation has one session and at most one runner. */
 export class Sessions {
@@ -170,10 +166,7 @@ export class Sessions {
 
   /** Returns the error that ended a run in this process, with its cause, and forgets it. */
   takeFailure(runId: string): ByrefError | null {
-    const { failures } = this.#open
-    const failure = failures.get(runId) ?? null
-    failures.delete(runId)
-    return failure
+    return this.#open.takeFailure(runId)
   }
 
   async #openSession(conversation: string, opened: OpenConversation): Promise<Session> {
@@ -217,19 +210,15 @@ export class Sessions {
 
   #handlerFailed(opened: OpenConversation, session: Session, error: unknown): void {
     const runId = session.state.runs.at(-1)?.runId
-    const { failures } = this.#open
     // The handler may fail again on the RUN_ERROR of the run that it made fail.
-    if (runId !== undefined && !failures.has(runId)) this.#keepFailure(runId, runFailure(error))
+    if (runId !== undefined && !this.#open.hasFailure(runId))
+      this.#open.keepFailure(runId, runFailure(error))
     opened.failHandler(error)
-  }
-
-  #keepFailure(runId: string, error: ByrefError): void {
-    setRecent(this.#open.failures, runId, error, MAX_FAILURES)
   }
 
   #run(opened: OpenConversation, session: Session, onTaken?: () => void): ConversationRunner {
     const { log, settings, owner, callHandlers } = this.#options
-    if (!Runner) throw new Error('A session runs that was not opened')
+    if (!Runner) throw new Error('No conversation has been opened')
     const runner = new Runner({
       session,
       log,
@@ -238,7 +227,7 @@ export class Sessions {
       onTaken,
       namespace: log.namespace,
       hasHandlers: callHandlers !== undefined,
-      onFailure: (runId, error) => this.#keepFailure(runId, error),
+      onFailure: (runId, error) => this.#open.keepFailure(runId, error),
     })
     opened.started(runner)
     const ended = runner.released.then((release) => {

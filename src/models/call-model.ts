@@ -169,7 +169,7 @@ function isCutOff(
 ): boolean {
   const { unified, raw } = finishReason ?? {}
   if (unified === 'interrupted') return true
-  // Other packages report all answers in this way.
+  // Some other packages report every answer in this way.
   return unified === 'other' && raw === undefined && REPORTS_OTHER.test(provider)
 }
 

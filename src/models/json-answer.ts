@@ -7,17 +7,22 @@ import type { ModelSettings } from './model-settings.ts'
 /** The key of an answer whose schema is not that of an object. */
 const KEY = 'answer'
 
-/** Keywords that OpenAI rejects at the root of a schema. */
-const NOT_AT_ROOT = ['anyOf', 'oneOf', 'allOf', 'not', 'enum', '$ref']
+/** Keywords that OpenAI or Anthropic reject at the root of a schema. They then reject the whole request. */
+export const NOT_AT_ROOT: ReadonlySet<string> = new Set([
+  ...['anyOf', 'oneOf', 'allOf', 'not', 'enum', '$ref'],
+])
 
 /** Whether models can be asked for answers that fit the schema as it is. */
 function isPlainObjectSchema(schema: JsonObject): boolean {
-  return schema.type === 'object' && !NOT_AT_ROOT.some((keyword) => keyword in schema)
+  return (
+    schema.type === 'object' && !Object.keys(schema).some((keyword) => NOT_AT_ROOT.has(keyword))
+  )
 }
 
 /**
  * Returns the schema that the model's answer must fit. A value that is not an object becomes `{ answer: value }`,
- * because OpenAI, and the JSON mode of other providers, accept only objects. So does an object with alternatives.
+ * because OpenAI, and the JSON mode of other providers, accept only objects. OpenAI also rejects
+ * an object with alternatives at its root, so it is treated in the same way.
  */
 export function answerSchema(schema: JsonObject): JsonObject {
   if (isPlainObjectSchema(schema)) return schema

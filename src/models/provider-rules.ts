@@ -73,7 +73,7 @@ const MISTRAL: ProviderRules = {
   systemAnywhere: false,
 }
 
-/** The error of Anthropic's API states it. */
+/** From the error message of Anthropic's API. */
 const CLAUDE_PARAMETERS = /^[\w.-]{1,64}$/
 
 /**

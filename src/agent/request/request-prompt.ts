@@ -9,7 +9,7 @@ import type { JsonObject } from '../../core/json/json.ts'
 import type { DataBlock, Message } from '../../core/messages/message.ts'
 import { createResults } from '../../core/messages/results.ts'
 import type { MessageInput } from '../../core/messages/to-message.ts'
-import type { AnswerSource } from '../../engine/output/output-references.ts'
+import type { OutputSource } from '../../engine/output/output-references.ts'
 import { inputOutput } from '../../engine/output/output-schema.ts'
 import { type CapabilityOverrides, capabilitiesOf } from '../../models/capabilities.ts'
 import type { ModelPrice } from '../../models/catalogue.ts'
@@ -26,7 +26,7 @@ export interface RequestPrompt {
   /** The schema of the result, from the last input message that has one. Null if none has. */
   output: JsonObject | null
   /** Where the references in the answer are read. */
-  source: AnswerSource
+  source: OutputSource
   /** Null if the model's price is unknown. */
   price: ModelPrice | null
 }

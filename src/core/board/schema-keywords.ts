@@ -15,6 +15,30 @@ export function isSchema(value: unknown): value is Schema {
   return isPlainObject(value)
 }
 
+const LIMITS = [
+  ['minimum', 'exclusiveMinimum'],
+  ['maximum', 'exclusiveMaximum'],
+] as const
+
+/**
+ * Converts keywords of older drafts in a schema, but not in its subschemas. Draft 7 has the schemas of a tuple under
+ * `items`, and draft 4 has booleans that exclude `minimum` and `maximum`.
+ */
+export function inCurrentDraft(schema: Schema): Schema {
+  const current: Record<string, unknown> = { ...schema }
+  const { items, additionalItems = {} } = schema
+  if (Array.isArray(items)) Object.assign(current, { prefixItems: items, items: additionalItems })
+  for (const [limit, exclusive] of LIMITS) {
+    const excludes = schema[exclusive]
+    if (typeof excludes !== 'boolean') continue
+    delete current[exclusive]
+    if (!excludes || schema[limit] === undefined) continue
+    current[exclusive] = schema[limit]
+    delete current[limit]
+  }
+  return current
+}
+
 /**
  * Changes each direct subschema, except those of `not`, `if` and `propertyNames`, which do not apply to a
  * value by themselves. Other keywords (`enum`, `default`, `required` …) stay unchanged.

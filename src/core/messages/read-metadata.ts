@@ -250,7 +250,7 @@ function readSource(value: unknown): AnswerSource | null {
     const text = value[key]
     if (typeof text === 'string' && text.trim() !== '') source[key] = text
   }
-  // Other URLs, such as `javascript:…`, could act when a person opens them.
+  // Other URLs, such as `javascript:…`, could run code when a person opens them.
   if (typeof value.url === 'string' && /^https?:\/\//i.test(value.url)) source.url = value.url
   return (source.url ?? source.title ?? source.fileName) ? source : null
 }

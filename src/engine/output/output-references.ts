@@ -10,7 +10,7 @@ import { answerSchema, answerValue, wrappedAnswer } from '../../models/json-answ
 import { mismatch, type ReadOutput } from './output-schema.ts'
 
 /** Where the values of an answer's references are read. */
-export interface AnswerSource {
+export interface OutputSource {
   values: ValueSource
   assets: Assets
 }
@@ -22,7 +22,7 @@ export interface AnswerSource {
 export async function resolveOutput(
   value: JsonValue,
   schema: JsonObject,
-  source: () => AnswerSource,
+  source: () => OutputSource,
 ): Promise<ReadOutput<unknown>> {
   if (!declaresReferences(schema)) return { value }
   const { values, assets } = source()

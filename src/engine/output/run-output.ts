@@ -13,7 +13,7 @@ import { readMetadata } from '../../core/messages/read-metadata.ts'
 import { createResults } from '../../core/messages/results.ts'
 import { newId } from '../../core/new-id.ts'
 import { boardOf } from '../session-values.ts'
-import { type AnswerSource, resolveOutput } from './output-references.ts'
+import { type OutputSource, resolveOutput } from './output-references.ts'
 import {
   askedSchema,
   finalText,
@@ -63,7 +63,7 @@ function sourceAt(
   { messages }: Pick<ConversationState, 'messages'>,
   run: RunState,
   assets: Assets,
-): AnswerSource {
+): OutputSource {
   const end = messages.findLastIndex(({ id }) => id === lastStep(run)?.messageId)
   const before = messages.slice(0, end)
   const results = createResults()

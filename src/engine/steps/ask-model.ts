@@ -47,7 +47,7 @@ export async function askModel(
   const { settings, signal } = scope
   const options = optionsOf(prepared)
   const chosen = withChosenTool(prepared.tools, options, settings)
-  const { parameterNames } = capabilities ?? (await prompts.ready())
+  const { parameterNames, price } = capabilities ?? (await prompts.ready())
   const renamed = parameterNames && renameParameters(chosen, parameterNames)
   const { tools } = renamed ?? { tools: chosen }
   const { model, retry, limits } = settings
@@ -82,7 +82,6 @@ export async function askModel(
       answer.reader.end()
       await answer.accepted()
       const { response } = answer.reader
-      const { price } = capabilities ?? (await prompts.ready())
       return { ...response, usage: withCost(response.usage, price) }
     })
     await logAnswer(prepared, messageId, response)

@@ -13,7 +13,7 @@ import { writeLabel } from '../../core/labels/label.ts'
 import type { Attachment, Message, MessageMetadata, ToolCall } from '../../core/messages/message.ts'
 import type { AnswerPart } from '../../core/messages/read-metadata.ts'
 import { sourceOf } from '../calls/active-call.ts'
-import { type AnswerSource, resolveOutput } from '../output/output-references.ts'
+import { type OutputSource, resolveOutput } from '../output/output-references.ts'
 import { finalText, readOutput } from '../output/output-schema.ts'
 import { RunLostError } from '../run-errors.ts'
 import type { RunScope } from '../run-scope.ts'
@@ -66,7 +66,7 @@ async function outputProblemOf(
   if (!schema || !declaresReferences(schema)) return null
   const answer = readOutput(finalText(text, parts), schema)
   if (answer.problem !== undefined) return null
-  const source = (): AnswerSource => ({ values: sourceOf(scope, { id: '' }), assets })
+  const source = (): OutputSource => ({ values: sourceOf(scope, { id: '' }), assets })
   const { problem } = await scope.during(() => resolveOutput(answer.value, schema, source))
   // The problem may quote a value that the model must not see.
   return problem !== undefined && session.labels ? HIDDEN_PROBLEM : (problem ?? null)
