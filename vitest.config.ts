@@ -13,6 +13,9 @@ const patience = {
   hookTimeout: 180_000,
 }
 
+/** `npm test` leaves out slow tests: kills, full disks, random schedules, every screen. `npm run test:all` runs them. */
+const leftOut = process.env.BYREF_TESTS === 'quick' ? ['**/*.slow.*'] : []
+
 export default defineConfig({
   test: {
     // Many tests wait for a disk, a process or a browser, so one worker per core would leave cores idle.
@@ -29,7 +32,7 @@ export default defineConfig({
             'packages/create-byref/src/**/*.test.ts',
             'test/rules/**/*.test.ts',
           ],
-          exclude: ['**/*.{postgres,isolated}.test.ts'],
+          exclude: ['**/*.{postgres,isolated}.test.ts', ...leftOut],
           // Test files share loaded modules. A separate process for each file would cost half a second.
           isolate: false,
           ...patience,
@@ -40,6 +43,7 @@ export default defineConfig({
         test: {
           name: 'postgres',
           include: ['src/**/*.postgres.test.ts'],
+          exclude: leftOut,
           // One server for all test files.
           globalSetup: 'src/postgres/fixtures/one-postgres.ts',
           isolate: false,
@@ -60,6 +64,7 @@ export default defineConfig({
         test: {
           name: 'end-to-end',
           include: ['test/e2e/**/*.test.ts'],
+          exclude: leftOut,
           ...patience,
         },
       },

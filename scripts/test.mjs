@@ -1,4 +1,5 @@
-// `npm test`: sets up what is missing, then runs everything: lint, types, unit, contract and end-to-end tests.
+// `npm test` sets up what is missing, then runs lint, types and all tests but the slow ones (`*.slow.test.ts`).
+// `npm run test:all` runs the slow ones, too.
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
@@ -23,15 +24,20 @@ await Promise.all([
   types('types of create-byref', 'packages/create-byref'),
   types('types of the site', 'site'),
 ])
-step('tests', [
-  node,
-  'node_modules/vitest/vitest.mjs',
-  'run',
-  '--reporter=default',
-  '--reporter=json',
-  `--outputFile.json=${report}`,
-  ...process.argv.slice(2),
-])
+const isAll = process.argv.includes('--all')
+step(
+  'tests',
+  [
+    node,
+    'node_modules/vitest/vitest.mjs',
+    'run',
+    '--reporter=default',
+    '--reporter=json',
+    `--outputFile.json=${report}`,
+    ...process.argv.slice(2).filter((arg) => arg !== '--all'),
+  ],
+  { NODE_COMPILE_CACHE: compiled, BYREF_TESTS: isAll ? 'all' : 'quick' },
+)
 close()
 
 /**
@@ -62,9 +68,8 @@ async function check(name, args) {
 }
 
 /** Runs a step, and continues after a failure, so that one run reports all problems. */
-function step(name, [command, ...args]) {
+function step(name, [command, ...args], extra) {
   say(`\n── ${name}`)
-  const extra = { NODE_COMPILE_CACHE: compiled }
   const { status } = spawnSync(command, args, {
     cwd: root,
     stdio: 'inherit',

@@ -20,7 +20,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const LIBRARIES = ['ES2024', 'ESNext.Disposable', 'DOM', 'DOM.Iterable']
 const CODE = /^```(ts|js|tsx)(?: run)?\n([\s\S]*?)^```/gm
 
-/** The folder of a built package that the code uses instead of the sources (`npm run check:package`). */
+/** The folder of a built package that the code uses instead of the sources (`node scripts/check-package.mjs`). */
 const packed = process.env.BYREF_PACKAGE
 
 // Inside the project, so that "byref" is the project itself.
