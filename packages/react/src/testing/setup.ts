@@ -5,7 +5,13 @@ if (typeof window !== 'undefined') {
   const { cleanup, configure } = await import('@testing-library/react')
   // Long, because the machine may be busy. Elements that exist are found at once.
   configure({ asyncUtilTimeout: 30_000 })
-  afterEach(cleanup)
+  afterEach(() => {
+    cleanup()
+    sessionStorage.clear()
+    localStorage.clear()
+  })
+  // Tests load no style sheets, and jsdom needs half of the time of a query by role to compute styles.
+  window.getComputedStyle = (element) => (element as HTMLElement).style
   window.scrollTo = () => {}
   Element.prototype.scrollIntoView = () => {}
   window.matchMedia = (media) =>

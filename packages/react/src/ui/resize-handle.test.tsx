@@ -11,11 +11,8 @@ describe('ResizeHandle', () => {
     ['rtl', 'ArrowRight', 424],
   ])('follows the arrow keys on a page that is %s: %s', (direction, key, size) => {
     const onResize = vi.fn()
-    render(
-      <div style={{ direction: direction as 'ltr' }}>
-        <ResizeHandle label="Width" size={400} min={320} max={960} onResize={onResize} />
-      </div>,
-    )
+    vi.stubGlobal('getComputedStyle', () => ({ direction }))
+    render(<ResizeHandle label="Width" size={400} min={320} max={960} onResize={onResize} />)
     fireEvent.keyDown(screen.getByRole('separator'), { key })
     expect(onResize).toHaveBeenCalledWith(size)
   })
