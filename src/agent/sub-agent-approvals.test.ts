@@ -212,6 +212,32 @@ describe('an approval in a sub-agent', () => {
     }
   })
 
+  it('holds back no result of another call, unless both write the same value', async () => {
+    const helper = createAgent({ model: scriptedModel([asks('warn'), 'Told.']), tools: [warn] })
+    const note = defineTool({
+      ...{ id: 'note', description: '', inputSchema: schema },
+      execute: ({ text }: { text: string }) => text,
+    })
+    const calls = [
+      { id: 'h', name: 'helper', arguments: { task: 'Warn', _outputPath: '†state.last' } },
+      { id: 'a', name: 'note', arguments: { text: 'a' } },
+      { id: 'b', name: 'note', arguments: { text: 'b', _outputPath: '†state.last' } },
+    ]
+    const tools = [helper.asTool({ id: 'helper', description: '' }), note]
+    const agent = createAgent({ model: scriptedModel([{ calls }, 'Done.']), tools })
+    const run = agent.run({ conversation: 'c', messages: say('Go') })
+    const asked = await request(run)
+    const resultsSoFar = async () => {
+      const { messages = [] } = (await agent.conversation('c')) ?? {}
+      return messages.flatMap(({ metadata }) => metadata.tool_result?.tool_call_id ?? [])
+    }
+    await expect.poll(resultsSoFar).toEqual(['a'])
+    await agent.approve('c', asked?.toolCallId ?? '', { approved: true })
+    await run.result
+    expect(await resultsSoFar()).toEqual(['a', 'h', 'b'])
+    expect(await (await agent.conversation('c'))?.read('†state.last')).toBe('b')
+  })
+
   it('lists the caller as running, because a process has to run it', async () => {
     const log = createMemoryLog()
     const run = team({ log }).run({ conversation: 'c', messages: say('Go') })

@@ -143,13 +143,15 @@ export function graphOf(
   { tools, board }: Pick<NextInput, 'tools' | 'board'>,
 ): CallGraph {
   const graph = new CallGraph((read, plan) => board.has(read.text, { instance: plan.instance }))
-  for (const { id, call, problem, status } of calls) {
-    const plan = planCall(call as ToolCall, tools, problem)
+  for (const call of calls) {
+    const { id, status } = call
+    const plan = planCall(call.call as ToolCall, tools, call.problem)
     graph.add(plan)
     const failed = status === 'failed'
     if (failed || status === 'done') {
       graph.settle(id, { failed, written: plan.outputs[failed ? 1 : 0] ?? [] })
     } else if (status === 'waiting') graph.hold(id)
+    if (waitingSubCalls(call).length > 0) graph.letPass(id)
   }
   graph.close()
   return graph
