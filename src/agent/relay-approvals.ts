@@ -22,15 +22,15 @@ export async function relayApprovals(session: Session, context: ToolContext): Pr
   if (!caller) return
   const { toolCallId: parentToolCallId, runId } = context
   const events: ConversationEvent[] = []
-  for (const asked of askedCalls(session.state, context)) {
-    const id = `${parentToolCallId}/${asked.id}`
+  const asked = askedCalls(session.state, context)
+  for (const call of asked) {
+    const id = `${parentToolCallId}/${call.id}`
     const known = caller.call().subCalls?.[id]?.approval
-    const { answer } = asked.approval
+    const { answer, label: _, ...shown } = call.approval
     if (!known) {
-      const { label: _, ...shown } = asked.approval
-      const label = labelOf(asked, session, context)
+      const label = labelOf(call, session, context)
       const approval = isPlain(label) ? shown : { ...shown, label: writeLabel(label) }
-      events.push(requestOf({ ...asked, id, parentToolCallId, approval }, runId))
+      events.push(requestOf({ ...call, id, parentToolCallId, approval }, runId))
     }
     if (answer && !known?.answer) {
       const { at: _, ...given } = answer
@@ -38,6 +38,7 @@ export async function relayApprovals(session: Session, context: ToolContext): Pr
       events.push(defined({ type: 'APPROVAL_ANSWERED', ...ids, ...given }))
     }
   }
+  caller.onWaiting?.(asked.some(({ approval }) => !approval.answer))
   await caller.append(events)
 }
 

@@ -212,6 +212,22 @@ describe('an approval in a sub-agent', () => {
     }
   })
 
+  it('does not count towards the time limit of the call', async () => {
+    const agent = team({ limits: { callTimeoutMs: 60_000 } })
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+    try {
+      const run = agent.run({ conversation: 'c', messages: say('Go') })
+      await request(run)
+      vi.advanceTimersByTime(3_600_000)
+      await agent.approve('c', 'helper/warn', { approved: true })
+      await run.result
+      const results = run.messages.filter(({ metadata }) => metadata.tool_result)
+      expect(results).toMatchObject([{ content: 'Told.' }])
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
   it('holds back no result of another call, unless both write the same value', async () => {
     const helper = createAgent({ model: scriptedModel([asks('warn'), 'Told.']), tools: [warn] })
     const note = defineTool({
@@ -240,10 +256,13 @@ describe('an approval in a sub-agent', () => {
 
   it('lists the caller as running, because a process has to run it', async () => {
     const log = createMemoryLog()
-    const run = team({ log }).run({ conversation: 'c', messages: say('Go') })
+    const agent = team({ log })
+    const run = agent.run({ conversation: 'c', messages: say('Go') })
     await request(run)
     expect((await log.find('c'))?.status).toBe('running')
     expect((await log.find('c/helper'))?.status).toBe('waiting')
+    const { waiting, messages } = (await agent.conversation(await agent.fork('c'))) ?? {}
+    expect([waiting, messages?.length]).toEqual([[], 2])
     run.cancel()
     expect((await run.result).reason).toBe('cancelled')
   })

@@ -171,7 +171,7 @@ export async function applyAfter(
 }
 
 /** Options of {@link openContext}. */
-export interface ContextParts extends Pick<ExecutionChanges, 'onRead' | 'trust'> {
+export interface ContextParts extends Pick<ExecutionChanges, 'onRead' | 'onWaiting' | 'trust'> {
   plan: CallPlan
   toolCallId: string
   attempt: number
@@ -198,6 +198,7 @@ export interface CallingRun {
   call(): CallState
   /** Logs events, unless the call has ended. */
   append(events: readonly ConversationEvent[]): Promise<void>
+  onWaiting: ExecutionChanges['onWaiting']
 }
 
 const callingRuns = new WeakMap<ToolContext, CallingRun>()
@@ -210,7 +211,17 @@ export function callingRunOf(context: ToolContext): CallingRun | undefined {
 /** Creates the context that a tool gets with its input. */
 export function openContext(scope: RunScope, parts: ContextParts): OpenContext {
   const { session, runId, namespace } = scope
-  const { plan, toolCallId, attempt, signal, assets, events, onRead, trust = null } = parts
+  const {
+    plan,
+    toolCallId,
+    attempt,
+    signal,
+    assets,
+    events,
+    onRead,
+    onWaiting,
+    trust = null,
+  } = parts
   let chosen: number | undefined
   let hasEnded = false
   const context: ToolContext = {
@@ -278,6 +289,7 @@ export function openContext(scope: RunScope, parts: ContextParts): OpenContext {
     append: async (events) => {
       if (!hasEnded && events.length > 0) await scope.append({ events })
     },
+    onWaiting,
   })
   return {
     context,
