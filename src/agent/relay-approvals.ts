@@ -38,7 +38,7 @@ export async function relayApprovals(session: Session, context: ToolContext): Pr
       events.push(defined({ type: 'APPROVAL_ANSWERED', ...ids, ...given }))
     }
   }
-  caller.onWaiting?.(asked.some(({ approval }) => !approval.answer))
+  caller.waits(asked.some(({ approval }) => !approval.answer))
   await caller.append(events)
 }
 

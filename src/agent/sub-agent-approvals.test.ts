@@ -234,10 +234,12 @@ describe('an approval in a sub-agent', () => {
       ...{ id: 'note', description: '', inputSchema: schema },
       execute: ({ text }: { text: string }) => text,
     })
+    const last = { _outputPath: '†state.last' }
     const calls = [
-      { id: 'h', name: 'helper', arguments: { task: 'Warn', _outputPath: '†state.last' } },
+      { id: 'h', name: 'helper', arguments: { task: 'Warn', ...last } },
+      { id: 'needs', name: 'note', arguments: { text: '†state.last' } },
       { id: 'a', name: 'note', arguments: { text: 'a' } },
-      { id: 'b', name: 'note', arguments: { text: 'b', _outputPath: '†state.last' } },
+      { id: 'b', name: 'note', arguments: { text: 'b', ...last } },
     ]
     const tools = [helper.asTool({ id: 'helper', description: '' }), note]
     const agent = createAgent({ model: scriptedModel([{ calls }, 'Done.']), tools })
@@ -250,7 +252,7 @@ describe('an approval in a sub-agent', () => {
     await expect.poll(resultsSoFar).toEqual(['a'])
     await agent.approve('c', asked?.toolCallId ?? '', { approved: true })
     await run.result
-    expect(await resultsSoFar()).toEqual(['a', 'h', 'b'])
+    expect(await resultsSoFar()).toEqual(['a', 'h', 'needs', 'b'])
     expect(await (await agent.conversation('c'))?.read('†state.last')).toBe('b')
   })
 

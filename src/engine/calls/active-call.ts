@@ -198,7 +198,8 @@ export interface CallingRun {
   call(): CallState
   /** Logs events, unless the call has ended. */
   append(events: readonly ConversationEvent[]): Promise<void>
-  onWaiting: ExecutionChanges['onWaiting']
+  /** Says whether the sub-agent waits for a person. */
+  waits(isWaiting: boolean): void
 }
 
 const callingRuns = new WeakMap<ToolContext, CallingRun>()
@@ -289,7 +290,9 @@ export function openContext(scope: RunScope, parts: ContextParts): OpenContext {
     append: async (events) => {
       if (!hasEnded && events.length > 0) await scope.append({ events })
     },
-    onWaiting,
+    waits(isWaiting) {
+      if (!hasEnded) onWaiting?.(isWaiting)
+    },
   })
   return {
     context,

@@ -253,14 +253,15 @@ class CallNode {
 
 /** Whether a call waits for a person, or for this later call or one after it. Then the later call may pass it. */
 function letsPass(node: CallNode, { plan, index }: CallNode): boolean {
-  // Of two values for one place, that of the later call stays.
-  const writesSame = () =>
-    placesOf(plan).some((one) => placesOf(node.plan).some((to) => overlap(one, to)))
-  if (node.isPassed && !writesSame()) return true
+  if (node.isPassed) {
+    // Of two values for one place, that of the later call stays.
+    return !placesOf(plan).some((one) => placesOf(node.plan).some((to) => overlap(one, to)))
+  }
   const seen = new Set<CallNode>()
   const stack = [node]
   for (let current = stack.pop(); current; current = stack.pop()) {
-    if (current.stage === 'held' || current.index >= index) return true
+    const isPassed = current.stage === 'held' || current.isPassed
+    if (isPassed || current.index >= index) return true
     if (current.stage !== 'waiting') continue
     for (const source of [...current.needs, ...current.follows]) {
       if (!seen.has(source)) stack.push(source)
