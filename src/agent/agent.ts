@@ -46,6 +46,9 @@ import { subAgentTool } from './sub-agent.ts'
  */
 const MAX_WAIT_MS = 5000
 
+/** The agents that are tools of other agents. */
+const subAgents = new WeakMap<Tool, Agent>()
+
 /** The parts of an agent that its namespaces share. */
 interface Core extends Omit<AgentParts, 'settings' | 'namespace'> {
   settings: Omit<AgentSettings, 'assets'>
@@ -271,13 +274,22 @@ function agentIn(namespace: string | null, core: Core, context?: JsonValue): Age
     },
     resume: (conversation, given) => resumeRun(sessions(of(given)), conversation),
     async approve(conversation, toolCallId, answer, given) {
-      const { answerApproval } = await import('./approve.ts')
-      const opened = sessions(of(given))
+      const { answerApproval, subAgentCall } = await import('./approve.ts')
+      const scope = of(given)
+      const opened = sessions(scope)
       const session = await opened.find(conversation)
       if (!session) throw notFoundError(conversation)
-      const hasWorkers = core.log.queue !== undefined
-      const checkedWith = { ...settings, assets: assets.in(of(given)), hasWorkers }
-      await answerApproval(checkedWith, session, toolCallId, answer)
+      const sub = await subAgentCall(session, toolCallId)
+      if (sub) {
+        // The sub-agent may have another log. An agent without the tool has to share the log.
+        const tool = settings.tools.get(sub.tool)
+        const answering = (tool && subAgents.get(tool)) ?? agent
+        await answering.approve(sub.conversation, sub.toolCallId, answer, { namespace: scope })
+      } else {
+        const hasWorkers = core.log.queue !== undefined
+        const checkedWith = { ...settings, assets: assets.in(scope), hasWorkers }
+        await answerApproval(checkedWith, session, toolCallId, answer)
+      }
       opened.wake(session)
     },
     async cancel(conversation, given) {
@@ -291,7 +303,11 @@ function agentIn(namespace: string | null, core: Core, context?: JsonValue): Age
       logOf(of({ namespace: scope })).costs(options),
     fork: (conversation, given) => forkConversation(logOf(of(given)), conversation, given),
     lineage: (conversation, ref, given) => readLineage(logOf(of(given)), conversation, ref),
-    asTool: (subOptions) => subAgentTool(parts, subOptions),
+    asTool(subOptions) {
+      const tool = subAgentTool(parts, subOptions)
+      subAgents.set(tool, agent)
+      return tool
+    },
     debug: async (conversation, messageId, given) => {
       const scope = of(given)
       const source = { log: logOf(scope), assets: assets.in(scope), namespace: scope }

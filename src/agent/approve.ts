@@ -5,12 +5,14 @@ import { assetReads } from '../boundary/resolve.ts'
 import { storeArguments } from '../boundary/store.ts'
 import { sourceLabels } from '../boundary/value-source.ts'
 import { ByrefError } from '../core/errors.ts'
+import { waitingCalls } from '../core/events/conversation-state.ts'
 import type { ConversationEvent } from '../core/events/events.ts'
 import { copyJson } from '../core/json/copy-json.ts'
 import { isPlainObject, type JsonValue } from '../core/json/json.ts'
 import { type Label, mayRead, readLabel } from '../core/labels/label.ts'
 import { wholeOf } from '../core/labels/label-tree.ts'
 import { withBytes } from '../engine/calls/execute-call.ts'
+import { subConversationId } from '../engine/cancel.ts'
 import { checkAgentName, checkToolExists } from '../engine/next.ts'
 import type { AgentSettings } from '../engine/run-settings.ts'
 import type { Session } from '../engine/session.ts'
@@ -36,6 +38,33 @@ export interface ApprovalAnswer {
 type CheckedWith = Pick<AgentSettings, 'name' | 'tools' | 'assets'> & {
   /** Whether workers run the calls. Their tools may differ from this agent's. */
   hasWorkers: boolean
+}
+
+/** A call of a sub-agent, as it is named in the conversation that it works for and in its own. */
+interface SubAgentCall {
+  /** The tool that is the sub-agent. */
+  tool: string
+  conversation: string
+  toolCallId: string
+}
+
+/** Returns the call of a sub-agent that an approval request names. Null for a call of the conversation itself. */
+export async function subAgentCall(
+  session: Session,
+  toolCallId: string,
+): Promise<SubAgentCall | null> {
+  const find = () => Object.values(session.state.calls).find((call) => call.subCalls?.[toolCallId])
+  if (session.state.calls[toolCallId]) return null
+  // Another process may have logged the request just now.
+  if (!find()) await session.refresh()
+  const call = find()
+  const { parentToolCallId } = call?.subCalls?.[toolCallId] ?? {}
+  if (!call || parentToolCallId === undefined) return null
+  return {
+    tool: call.name,
+    conversation: subConversationId(session.id, parentToolCallId),
+    toolCallId: toolCallId.slice(parentToolCallId.length + 1),
+  }
 }
 
 /**
@@ -157,7 +186,7 @@ async function checkChanged(
 }
 
 function noSuchCall(toolCallId: string, { id, state }: Session): ByrefError {
-  const waiting = Object.values(state.calls).filter(({ status }) => status === 'waiting')
+  const waiting = waitingCalls(state, Object.keys(state.calls))
   const names = waiting.map((call) => `"${call.id}" (${call.name})`).join(', ')
   return new ByrefError(
     'call_not_found',

@@ -10,6 +10,7 @@ import type { Tool, ToolContext } from '../boundary/tool.ts'
 import { ConversationSource } from '../boundary/value-source.ts'
 import { ByrefError } from '../core/errors.ts'
 import { runOf } from '../core/events/conversation-state.ts'
+import type { ConversationEvent } from '../core/events/events.ts'
 import { copyJson } from '../core/json/copy-json.ts'
 import { isPlainObject, type JsonValue } from '../core/json/json.ts'
 import { type Clearance, join } from '../core/labels/label.ts'
@@ -24,7 +25,7 @@ import {
 import { findEmbeddedRefs } from '../core/refs/embedded-refs.ts'
 import { findTextMarks } from '../core/refs/text-marks.ts'
 import { parseVariableRef, variablesIn } from '../core/refs/variable-ref.ts'
-import { runContextOf } from '../engine/calls/active-call.ts'
+import { callingRunOf } from '../engine/calls/active-call.ts'
 import { subConversationId } from '../engine/cancel.ts'
 import type { Run } from '../engine/follow-run.ts'
 import type { OutputSchema } from '../engine/output/output-schema.ts'
@@ -32,6 +33,7 @@ import { RunLostError } from '../engine/run-errors.ts'
 import type { Session } from '../engine/session.ts'
 import { LeaseHeldError } from '../log/conversation-log.ts'
 import type { AgentParts } from './agent-parts.ts'
+import { relayApprovals } from './relay-approvals.ts'
 import { resumeRun } from './resume.ts'
 import { startRun } from './start-run.ts'
 
@@ -121,7 +123,7 @@ export function subAgentTool(parts: AgentParts, options: SubAgentOptions): Tool 
         parentRunId: context.runId,
         attribution,
         messages,
-        context: runContextOf(context),
+        context: callingRunOf(context)?.context,
         ...(output === undefined ? {} : { output }),
         // This includes the labels of the shared data, which `execute` reads itself.
         ...(context.trust ? { label: join(context.trust.input, context.trust.read) } : {}),
@@ -156,13 +158,17 @@ async function outcome(
   signal.addEventListener('abort', cancel, { once: true })
   if (signal.aborted) cancel()
   try {
+    // A crash may have come between a request and its relay.
+    await relayApprovals(session, context)
     for await (const event of run) {
       if (event.type === 'TOOL_CALL_END') progress(`${attribution}: ${event.call.name}`)
       if (event.type === 'APPROVAL_REQUESTED')
         progress(`${attribution} waits for an approval in ${run.conversation}`)
       // Any agent on this log may receive the answer.
       if (event.type === 'APPROVAL_ANSWERED') sessions.wakeHere(session)
+      if (isAboutApproval(event)) await relayApprovals(session, context)
     }
+    await relayApprovals(session, context)
     const { text, output, reason, assets } = await run.result.finally(() => {
       // Applies to failed runs too: the text of their errors may be untrusted, and their tokens count.
       const { labels } = session
@@ -185,6 +191,10 @@ async function outcome(
   } finally {
     signal.removeEventListener('abort', cancel)
   }
+}
+
+function isAboutApproval({ type }: ConversationEvent): boolean {
+  return type === 'APPROVAL_REQUESTED' || type === 'APPROVAL_ANSWERED'
 }
 
 /** Whether the calling run continues elsewhere or later. Then it will ask for this run's result again. */

@@ -51,6 +51,27 @@ describe('Approvals', () => {
     expect(told).toContain('nobody can be asked here')
   })
 
+  it('answers for sub-agents', async () => {
+    const paid: unknown[] = []
+    const tool = defineTool({
+      ...{ id: 'pay', description: '', inputSchema: { type: 'object' }, needsApproval: true },
+      execute: (input) => void paid.push(input),
+    })
+    const helper = createAgent({
+      model: scriptedModel([{ calls: [call('a', 1)] }, 'Paid.']),
+      tools: [tool],
+    })
+    const asked = { calls: [{ id: 'h', name: 'helper', arguments: { task: 'Pay' } }] }
+    const agent = createAgent({
+      model: scriptedModel([asked, 'Done.']),
+      tools: [helper.asTool({ id: 'helper', description: '' })],
+    })
+    const run = agent.run({ messages: 'Pay' })
+    const approvals = new Approvals({ agent, run, yes: true, ask: null, note() {} })
+    for await (const event of run) approvals.onEvent(event)
+    expect(paid).toEqual([{ sum: 1 }])
+  })
+
   it('asks about one call at a time, and accepts only an explicit yes', async () => {
     const questions: string[] = []
     let asking = 0

@@ -15,7 +15,7 @@ import { CallRunner } from './calls/call-runner.ts'
 import { isRejection } from './calls/record-call.ts'
 import { hasOwnerEnded } from './lease-owner.ts'
 import { checkPrice } from './limits.ts'
-import { callsOf, deadlineOf, ForeignRunError, type Next, next } from './next.ts'
+import { callsOf, deadlineOf, ForeignRunError, type Next, next, onlySubAgentsWait } from './next.ts'
 import {
   claimEntry,
   errorEntry,
@@ -362,22 +362,32 @@ function isIdle(due: Next): boolean {
 
 /**
  * Calls `onTime` when the open run's time limit has passed by the clock that `next` reads. A timer may fire a
- * millisecond early, and a person's answer moves the limit. Returns a function that stops the timer.
+ * millisecond early, and waiting for a person moves the limit. Returns a function that stops the timer.
  */
 function atDeadline({ limits }: AgentSettings, session: Session, onTime: () => void): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined
   const leftNow = (): number => {
     const run = openRun(session.state)
-    return run ? deadlineOf(run, limits) - session.now() : Infinity
+    const step = run?.steps.at(-1)
+    if (!run || (step && onlySubAgentsWait(callsOf(session.state, step)))) return Infinity
+    return deadlineOf(run, limits) - session.now()
   }
-  const check = (left: number): void => {
+  const check = (): void => {
+    clearTimeout(timer)
+    const left = leftNow()
     if (left <= 0) onTime()
-    else timer = setTimeout(() => check(leftNow()), Math.min(Math.ceil(left), LONGEST_TIMER))
+    else if (left < Infinity) timer = setTimeout(check, Math.min(Math.ceil(left), LONGEST_TIMER))
   }
-  const left = leftNow()
+  if (limits.runTimeoutMs === Infinity) return () => {}
   // If the limit has passed already, `next` ends the run.
-  if (left > 0 && left < Infinity) check(left)
-  return () => clearTimeout(timer)
+  if (leftNow() > 0) check()
+  const unwatch = session.watch(({ position }) => {
+    if (position !== undefined) check()
+  })
+  return () => {
+    clearTimeout(timer)
+    unwatch()
+  }
 }
 
 /** Why an action was aborted. */

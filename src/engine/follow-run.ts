@@ -1,6 +1,13 @@
 import type { Assets } from '../assets/assets-contract.ts'
 import { ByrefError } from '../core/errors.ts'
-import { isRunEnd, type RunState, runOf } from '../core/events/conversation-state.ts'
+import {
+  isRunEnd,
+  openRun,
+  type RunState,
+  requestOf,
+  runOf,
+  waitingCalls,
+} from '../core/events/conversation-state.ts'
 import type { ConversationEvent } from '../core/events/events.ts'
 import type { Foldable } from '../core/events/fold.ts'
 import type { Message } from '../core/messages/message.ts'
@@ -97,6 +104,10 @@ export class RunFollower {
       if (isRunEnd(event) && event.runId === runId()) this.#endSoon(session, event.runId)
     })
     this.#hasStarted = hasBegun()
+    // Requests from before would otherwise never be seen.
+    const run = this.#hasStarted ? openRun(session.state) : null
+    for (const call of waitingCalls(session.state, run?.steps.at(-1)?.callIds))
+      this.events.push(requestOf(call, runId()), true)
   }
 
   /** Checks whether the run has ended. Call it if the run's id became known after `watch`. */

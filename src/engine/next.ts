@@ -9,6 +9,7 @@ import {
   type QueuedMessage,
   type RunState,
   type StepState,
+  waitingSubCalls,
 } from '../core/events/conversation-state.ts'
 import type { CompactionReason, FinishReason, TokenUsage } from '../core/events/events.ts'
 import type { ToolCall } from '../core/messages/message.ts'
@@ -82,7 +83,8 @@ export function next(state: ConversationState, input: NextInput): Next {
     const canContinue = waiting.length === 0 || graphOf(calls, input).ready().length > 0
     // This comes before the time limit, because waiting for people does not count.
     if (!canContinue) return { type: 'wait', run, calls: waiting }
-    if (isOverdue(run, input)) return { type: 'end_run', run, reason: 'time_limit' }
+    const isPaused = onlySubAgentsWait(open)
+    if (!isPaused && isOverdue(run, input)) return { type: 'end_run', run, reason: 'time_limit' }
     return { type: 'run_calls', run, step }
   }
   const steering = state.inbox.some(({ deliver }) => deliver === 'next_step')
@@ -129,19 +131,27 @@ export function isOpen({ status }: CallState): boolean {
   return status === 'planned' || status === 'waiting' || status === 'running'
 }
 
+/** Whether calls run, and all of them only wait for people, in the conversations of their sub-agents. */
+export function onlySubAgentsWait(calls: readonly CallState[]): boolean {
+  const running = calls.filter(({ status }) => status === 'running')
+  return running.length > 0 && running.every((call) => waitingSubCalls(call).length > 0)
+}
+
 /** Builds the graph of a complete answer from the state of its calls in the log. */
 export function graphOf(
   calls: readonly CallState[],
   { tools, board }: Pick<NextInput, 'tools' | 'board'>,
 ): CallGraph {
   const graph = new CallGraph((read, plan) => board.has(read.text, { instance: plan.instance }))
-  for (const { id, call, problem, status } of calls) {
-    const plan = planCall(call as ToolCall, tools, problem)
+  for (const call of calls) {
+    const { id, status } = call
+    const plan = planCall(call.call as ToolCall, tools, call.problem)
     graph.add(plan)
     const failed = status === 'failed'
     if (failed || status === 'done') {
       graph.settle(id, { failed, written: plan.outputs[failed ? 1 : 0] ?? [] })
     } else if (status === 'waiting') graph.hold(id)
+    if (waitingSubCalls(call).length > 0) graph.letPass(id)
   }
   graph.close()
   return graph

@@ -276,6 +276,31 @@ describe('a worker', () => {
     expect(executions).toEqual(['c'])
   })
 
+  it('asks about the calls of a sub-agent, also after another worker has asked', async () => {
+    const { tool, executions, open } = gate()
+    open()
+    const call = (name: string, args = {}) => ({ calls: [{ id: name, name, arguments: args }] })
+    const model = answers(call('helper', { task: 'Work' }), 'done')
+    const tools = () => {
+      const [helped, tools] = [answers(call('work')), [{ ...tool, needsApproval: true }]]
+      const helper = host({ model: helped, tools, name: 'helper' }).agent
+      return [helper.asTool({ id: 'helper', description: '' })]
+    }
+    const first = await worker({ model, tools: tools() }, { graceMs: 0 })
+    const { agent } = host()
+    const run = await agent.start({ conversation: 'c', messages: say() })
+    const asked: string[] = []
+    for await (const event of run) {
+      if (event.type !== 'APPROVAL_REQUESTED') continue
+      asked.push(event.toolCallId)
+      await first.stop()
+      await worker({ model, tools: tools() })
+      await agent.approve('c', event.toolCallId, { approved: true })
+    }
+    expect(await run.result).toMatchObject({ text: 'done' })
+    expect([asked, executions]).toEqual([['helper/work'], ['c/helper']])
+  })
+
   it('stops runs that are cancelled elsewhere', async () => {
     const { tool, signals, model } = gate()
     await worker({ tools: [tool], model })

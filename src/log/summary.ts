@@ -160,6 +160,8 @@ function apply(state: ConversationState, event: ConversationEvent): void {
       state.queued = without(state.queued, event.messageIds)
       return
     case 'APPROVAL_REQUESTED':
+      // A process has to run the caller of a sub-agent, also while the sub-agent waits.
+      if (event.parentToolCallId !== undefined) return
       state.approvals = withOne(state.approvals, event.toolCallId)
       return
     case 'APPROVAL_ANSWERED':

@@ -52,7 +52,10 @@ export const approvalPolicy: Policy = {
   },
 }
 
-/** Aborts an execution that exceeds its tool's `timeoutMs`, or else the agent's `limits.callTimeoutMs`. */
+/**
+ * Aborts an execution that exceeds its tool's `timeoutMs`, or else the agent's `limits.callTimeoutMs`. The time in which
+ * a sub-agent waits for a person does not count.
+ */
 export function timeLimitPolicy(callTimeoutMs: number): Policy {
   return {
     async aroundCall({ tool, signal }, perform) {
@@ -62,11 +65,29 @@ export function timeLimitPolicy(callTimeoutMs: number): Policy {
       const message = `The tool "${tool.id}" timed out after ${ms} ms`
       // `onAbort` throws if the run is over, so the timer starts after it.
       const unsubscribe = onAbort(signal, (reason) => controller.abort(reason))
-      const timer = startTimer(ms, () => controller.abort(new ByrefError('tool_timeout', message)))
-      try {
-        return await perform({ signal: controller.signal })
-      } finally {
+      let left = ms
+      let since = 0
+      let timer: ReturnType<typeof startTimer>
+      const start = (): void => {
+        since = performance.now()
+        timer = startTimer(left, () => controller.abort(new ByrefError('tool_timeout', message)))
+      }
+      const stop = (): void => {
         clearTimeout(timer)
+        if (timer) left = Math.max(0, left - (performance.now() - since))
+        timer = undefined
+      }
+      start()
+      try {
+        return await perform({
+          signal: controller.signal,
+          onWaiting(isWaiting) {
+            if (isWaiting) stop()
+            else if (!timer) start()
+          },
+        })
+      } finally {
+        stop()
         unsubscribe()
       }
     },

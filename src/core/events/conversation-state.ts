@@ -8,6 +8,7 @@ import type {
   Compaction,
   ConversationEvent,
   Delivery,
+  EventOf,
   FinishReason,
   FlowViolation,
   RunOverrides,
@@ -72,7 +73,7 @@ export interface RunState {
   overrides?: RunOverrides
   /** The conversation that the run was copied from by a fork. */
   copiedFrom?: string
-  /** Milliseconds during which the run only waited for approvals. */
+  /** Milliseconds during which the run, or a sub-agent of it, waited for approvals. */
   waitedMs: number
 }
 
@@ -100,6 +101,15 @@ export interface ApprovalState {
     result?: JsonValue
     at: string
   }
+}
+
+/** A call that a person was asked about. */
+export interface AskedCall {
+  id: string
+  name: string
+  approval: ApprovalState
+  /** For a call of a sub-agent: the call of this conversation that the sub-agent works for. */
+  parentToolCallId?: string
 }
 
 /** One item of a mapped call: its attempts and its outcome. */
@@ -131,6 +141,8 @@ export interface CallState {
   /** The number of times that the call was started. */
   attempts: number
   approval?: ApprovalState
+  /** The calls of its sub-agents that a person was asked about, by id. */
+  subCalls?: Readonly<Record<string, AskedCall>>
   /** The started items of a mapped call, by index. */
   items?: Readonly<Record<number, ItemState>>
   /** The number of items of a mapped call. */
@@ -222,6 +234,35 @@ export function runOf(
   runId: string | undefined,
 ): RunState | undefined {
   return runs.findLast((run) => run.runId === runId)
+}
+
+/** Returns the calls of an answer's calls that wait for a person: the calls themselves, and those of their sub-agents. */
+export function waitingCalls(
+  { calls }: Pick<ConversationState, 'calls'>,
+  callIds: readonly string[] = [],
+): AskedCall[] {
+  return callIds.flatMap((id) => {
+    const call = calls[id]
+    if (!call) return []
+    const { name, approval } = call
+    return call.status === 'waiting' && approval ? [{ id, name, approval }] : waitingSubCalls(call)
+  })
+}
+
+/** Returns the request of a call that a person was asked about. */
+export function requestOf(
+  { id: toolCallId, name: toolName, approval, ...parent }: AskedCall,
+  runId: string,
+): EventOf<'APPROVAL_REQUESTED'> {
+  const { answer: _, requestedAt: __, ...asked } = approval
+  return { type: 'APPROVAL_REQUESTED', toolCallId, ...parent, runId, toolName, ...asked }
+}
+
+/** Returns the calls of a call's sub-agents that wait for a person. */
+export function waitingSubCalls({ status, subCalls = {} }: CallState): AskedCall[] {
+  return status === 'running'
+    ? Object.values(subCalls).filter(({ approval }) => !approval.answer)
+    : []
 }
 
 /** Whether the event ends a run. */

@@ -326,6 +326,7 @@ const EVENTS: { readonly [T in DurableType]: Check<Of<T>> } = {
   }),
   APPROVAL_REQUESTED: shape<Of<'APPROVAL_REQUESTED'>>({
     ...ofCall,
+    parentToolCallId: { optional: text },
     toolName: text,
     arguments: object(),
     items: { optional: list(json()) },
@@ -338,6 +339,7 @@ const EVENTS: { readonly [T in DurableType]: Check<Of<T>> } = {
   }),
   APPROVAL_ANSWERED: shape<Of<'APPROVAL_ANSWERED'>>({
     ...ofCall,
+    parentToolCallId: { optional: text },
     approved: flag,
     by: { optional: text },
     reason: { optional: text },

@@ -281,7 +281,10 @@ export type ConversationEvent =
     }
   | {
       type: 'APPROVAL_REQUESTED'
+      /** For a call of a sub-agent: `<parentToolCallId>/<its id there>`. `agent.approve` takes this id, too. */
       toolCallId: string
+      /** For a call of a sub-agent: the call of this conversation that the sub-agent works for. */
+      parentToolCallId?: string
       runId: string
       toolName: string
       /** The exact arguments of the call: validated, with variables resolved and asset references kept. */
@@ -305,6 +308,8 @@ export type ConversationEvent =
   | {
       type: 'APPROVAL_ANSWERED'
       toolCallId: string
+      /** For a call of a sub-agent, as in the request. */
+      parentToolCallId?: string
       runId: string
       approved: boolean
       /** Who answered, if known. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Message, ToolCall } from '../messages/message.ts'
-import { emptyConversation, openRun } from './conversation-state.ts'
+import { emptyConversation, openRun, waitingCalls } from './conversation-state.ts'
 import type { ConversationEvent, LogRecord } from './events.ts'
 import { createFold, type Foldable, fold, foldAll } from './fold.ts'
 
@@ -521,6 +521,28 @@ describe('fold', () => {
       const after = stateOf([...before, answered('c1'), answered('nobody')])
       expect([after.calls, after.runs]).toEqual([state.calls, state.runs])
     }
+  })
+
+  it('keeps what a sub-agent asked with its call, and changes no other call', () => {
+    const of = (event: ConversationEvent, parentToolCallId: string) =>
+      ({ ...event, parentToolCallId }) as ConversationEvent
+    const requests = [
+      of(asked('c1/x'), 'c1'),
+      of(asked('c2/0/x'), 'c2/0'),
+      of(asked('gone/x'), 'gone'),
+    ]
+    const running = [...answering('c1', 'c2'), started('c1'), started('c2')]
+    const { calls, runs } = stateOf([...running, ...requests])
+    expect(Object.values(calls).map(({ status }) => status)).toEqual(['running', 'running'])
+    expect(waitingCalls({ calls }, runs[0]?.steps[0]?.callIds)).toMatchObject([
+      { id: 'c1/x', name: 't', approval: { arguments: { shown: true } }, parentToolCallId: 'c1' },
+      { id: 'c2/0/x', parentToolCallId: 'c2/0' },
+    ])
+    const answer = of(answered('c1/x'), 'c1')
+    const after = stateOf([...running, ...requests, answer, answer, of(answered('c1/y'), 'c1')])
+    expect(after.runs[0]?.waitedMs).toBe(1000)
+    expect(waitingCalls(after, ['c1', 'c2'])).toMatchObject([{ id: 'c2/0/x' }])
+    expect(waitingCalls(stateOf([...running, ...requests, result('c1')]), ['c1'])).toEqual([])
   })
 
   it('measures how long people took, whatever messages came meanwhile', () => {

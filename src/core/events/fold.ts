@@ -4,7 +4,9 @@ import { writerOf } from '../messages/data-block.ts'
 import { isDeleted, type Message, tombstoneOf } from '../messages/message.ts'
 import { readMetadata } from '../messages/read-metadata.ts'
 import { resultCall } from '../messages/results.ts'
+import { callIdOf } from '../refs/item-call.ts'
 import {
+  type AskedCall,
   addUsage,
   type CallState,
   type ConversationState,
@@ -14,6 +16,7 @@ import {
   type QueuedMessage,
   type RunState,
   type StepState,
+  waitingCalls,
 } from './conversation-state.ts'
 import { EditableState, type Writable } from './editable-state.ts'
 import type { ConversationEvent, EventOf, LogRecord } from './events.ts'
@@ -147,9 +150,10 @@ const HANDLERS: { [T in ConversationEvent['type']]: Apply<T> } = {
     const messageIds = run.messageIds ?? []
     editable.field('runs').push(editable.adopt({ ...run, messageIds, ...fresh, waitedMs: 0 }))
   },
-  RUN_CLAIMED(editable, { runId, owner, settings, trust }) {
+  RUN_CLAIMED(editable, { runId, owner, settings, trust }, at) {
     const run = editable.run(runId)
     if (!run) return
+    addWait(editable, at)
     run.owner = owner
     if (settings !== undefined) run.settings = settings
     if (trust !== run.trust) run.trust = trust
@@ -234,27 +238,38 @@ const HANDLERS: { [T in ConversationEvent['type']]: Apply<T> } = {
     })
   },
   APPROVAL_REQUESTED(editable, asked, at) {
-    const { toolCallId, arguments: args, items, previews, violations, reason, label } = asked
-    const call = openCallOf(editable, toolCallId)
-    if (!call) return
-    call.status = 'waiting'
-    call.approval = {
+    const { toolCallId: id, toolName: name, parentToolCallId, arguments: args } = asked
+    const { items, previews, violations, reason, label } = asked
+    const approval = {
       arguments: args,
-      items,
+      ...(items ? { items } : {}),
       requestedAt: at,
       ...(previews ? { previews } : {}),
       ...(violations ? { violations } : {}),
       ...(reason === undefined ? {} : { reason }),
       ...(label ? { label } : {}),
     }
+    if (parentToolCallId !== undefined)
+      return setSubCall(editable, parentToolCallId, { id, name, approval, parentToolCallId })
+    const call = openCallOf(editable, id)
+    if (!call) return
+    call.status = 'waiting'
+    call.approval = approval
   },
   APPROVAL_ANSWERED(editable, answered, at) {
-    const { toolCallId, approved, by, reason, arguments: args, result } = answered
+    const { toolCallId, parentToolCallId, approved, by, reason, arguments: args, result } = answered
+    const answer = { approved, by, reason, arguments: args, result, at }
+    if (parentToolCallId !== undefined) {
+      const asked = callOfSubAgent(editable, parentToolCallId)?.subCalls?.[toolCallId]
+      if (!asked || asked.approval.answer) return
+      addWait(editable, at)
+      const approval = { ...asked.approval, answer }
+      return setSubCall(editable, parentToolCallId, { ...asked, approval })
+    }
     const call = openCallOf(editable, toolCallId)
     if (call?.status !== 'waiting' || !call.approval) return
     addWait(editable, at)
     call.status = 'planned'
-    const answer = { approved, by, reason, arguments: args, result, at }
     call.approval = { ...call.approval, answer }
   },
   TOOL_STARTED(editable, { toolCallId, attempt, item, items }, at) {
@@ -411,13 +426,12 @@ function deliver(
   for (const { message } of inbox.filter(isDue)) addMessage(editable, message, at)
 }
 
-/** Adds the time since the last event if a call waited for an approval meanwhile. */
+/** Adds the time since the last event if a call, or its sub-agent, waited for an approval meanwhile. */
 function addWait(editable: EditableState, at: string): void {
-  const { calls, updatedAt } = editable.state
   const open = openRun(editable.state)
-  const ids = open?.steps.at(-1)?.callIds ?? []
-  const waited = Date.parse(at) - Date.parse(updatedAt)
-  if (!(waited > 0) || !ids.some((id) => calls[id]?.status === 'waiting')) return
+  const waited = Date.parse(at) - Date.parse(editable.state.updatedAt)
+  const ids = open?.steps.at(-1)?.callIds
+  if (!(waited > 0) || waitingCalls(editable.state, ids).length === 0) return
   const run = open && editable.run(open.runId)
   if (run) run.waitedMs += waited
 }
@@ -492,4 +506,17 @@ function setItem(
   const items = editable.own<Record<number, ItemState>>(call.items ?? {})
   items[index] = item
   call.items = items
+}
+
+/** Returns the open call that a sub-agent works for. It may be an item of a mapped call. */
+function callOfSubAgent(editable: EditableState, id: string): Writable<CallState> | null {
+  return openCallOf(editable, id) ?? openCallOf(editable, callIdOf(id))
+}
+
+function setSubCall(editable: EditableState, parentToolCallId: string, subCall: AskedCall): void {
+  const call = callOfSubAgent(editable, parentToolCallId)
+  if (!call) return
+  const subCalls = editable.own<Record<string, AskedCall>>(call.subCalls ?? {})
+  subCalls[subCall.id] = subCall
+  call.subCalls = subCalls
 }

@@ -171,7 +171,7 @@ export async function applyAfter(
 }
 
 /** Options of {@link openContext}. */
-export interface ContextParts extends Pick<ExecutionChanges, 'onRead' | 'trust'> {
+export interface ContextParts extends Pick<ExecutionChanges, 'onRead' | 'onWaiting' | 'trust'> {
   plan: CallPlan
   toolCallId: string
   attempt: number
@@ -190,17 +190,39 @@ export interface OpenContext {
   chosen(): number | undefined
 }
 
-const runContexts = new WeakMap<ToolContext, JsonValue>()
+/** What the tool of a sub-agent needs of the run that it works for. */
+export interface CallingRun {
+  /** The `context` of the run; undefined if it has none of its own. */
+  context?: JsonValue
+  /** Returns the state of the call, or of the mapped call that it is an item of. */
+  call(): CallState
+  /** Logs events, unless the call has ended. */
+  append(events: readonly ConversationEvent[]): Promise<void>
+  /** Says whether the sub-agent waits for a person. */
+  waits(isWaiting: boolean): void
+}
 
-/** Returns the `context` of the run that a tool works for; undefined if it has none of its own. */
-export function runContextOf(context: ToolContext): JsonValue | undefined {
-  return runContexts.get(context)
+const callingRuns = new WeakMap<ToolContext, CallingRun>()
+
+/** Returns the run that a tool works for. Undefined if the context is not one that byref made. */
+export function callingRunOf(context: ToolContext): CallingRun | undefined {
+  return callingRuns.get(context)
 }
 
 /** Creates the context that a tool gets with its input. */
 export function openContext(scope: RunScope, parts: ContextParts): OpenContext {
   const { session, runId, namespace } = scope
-  const { plan, toolCallId, attempt, signal, assets, events, onRead, trust = null } = parts
+  const {
+    plan,
+    toolCallId,
+    attempt,
+    signal,
+    assets,
+    events,
+    onRead,
+    onWaiting,
+    trust = null,
+  } = parts
   let chosen: number | undefined
   let hasEnded = false
   const context: ToolContext = {
@@ -262,8 +284,16 @@ export function openContext(scope: RunScope, parts: ContextParts): OpenContext {
       },
     },
   }
-  const run = runOf(session.state, runId)
-  if (run?.context !== undefined) runContexts.set(context, run.context)
+  callingRuns.set(context, {
+    context: runOf(session.state, runId)?.context,
+    call: () => session.state.calls[plan.id] as CallState,
+    append: async (events) => {
+      if (!hasEnded && events.length > 0) await scope.append({ events })
+    },
+    waits(isWaiting) {
+      if (!hasEnded) onWaiting?.(isWaiting)
+    },
+  })
   return {
     context,
     end() {

@@ -62,6 +62,12 @@ export class CallGraph {
     this.#candidates.add(node)
   }
 
+  /** Marks a call whose sub-agent waits for a person. Later results may then be recorded before its own. */
+  letPass(id: string): void {
+    const node = this.#nodes.get(id)
+    if (node) node.isPassed = true
+  }
+
   /** Marks a call as started. */
   begin(id: string): void {
     const node = this.#nodes.get(id)
@@ -82,7 +88,7 @@ export class CallGraph {
     while (this.#inOrder[this.#firstUnrecorded]?.hadTurn) this.#firstUnrecorded++
     for (let i = this.#firstUnrecorded; i < node.index; i++) {
       const earlier = this.#inOrder[i] as CallNode
-      if (!earlier.hadTurn && !letsPass(earlier, node.index)) return false
+      if (!earlier.hadTurn && !letsPass(earlier, node)) return false
     }
     node.hadTurn = true
     return true
@@ -126,7 +132,7 @@ export class CallGraph {
   }
 
   #addWrites(node: CallNode): void {
-    const places = [...node.plan.outputs.flat(), ...editedPlaces(node.plan)]
+    const places = placesOf(node.plan)
     for (const { node: reader, read } of places.flatMap((place) =>
       this.#missingReads.overlapping(place),
     )) {
@@ -195,6 +201,11 @@ function failDependent(node: CallNode, source: CallNode, { written }: CallEnd): 
   }
 }
 
+/** Returns the places that a call may write. */
+function placesOf(plan: CallPlan): DataPlace[] {
+  return [...plan.outputs.flat(), ...editedPlaces(plan)]
+}
+
 function overlap(a: DataPlace, b: DataPlace): boolean {
   if (a.kind !== b.kind || a.instance !== b.instance) return false
   const shared = Math.min(a.path.length, b.path.length)
@@ -218,6 +229,8 @@ class CallNode {
   /** Whether its result is recorded, or being recorded. */
   hadTurn = false
   stage: 'waiting' | 'held' | 'begun' | 'recorded' = 'waiting'
+  /** Whether later results may be recorded before its own, although it has started. */
+  isPassed = false
   /** How it ended, once its result is recorded. */
   end: CallEnd | null = null
   /** Whether it waited for a missing variable, or for a call that did. Then it may run after later calls. */
@@ -238,12 +251,17 @@ class CallNode {
   }
 }
 
-/** Whether a call waits for a person, or for a call at or after this index. Then the call at this index may pass it. */
-function letsPass(node: CallNode, index: number): boolean {
+/** Whether a call waits for a person, or for this later call or one after it. Then the later call may pass it. */
+function letsPass(node: CallNode, { plan, index }: CallNode): boolean {
+  if (node.isPassed) {
+    // Of two values for one place, that of the later call stays.
+    return !placesOf(plan).some((one) => placesOf(node.plan).some((to) => overlap(one, to)))
+  }
   const seen = new Set<CallNode>()
   const stack = [node]
   for (let current = stack.pop(); current; current = stack.pop()) {
-    if (current.stage === 'held' || current.index >= index) return true
+    const isPassed = current.stage === 'held' || current.isPassed
+    if (isPassed || current.index >= index) return true
     if (current.stage !== 'waiting') continue
     for (const source of [...current.needs, ...current.follows]) {
       if (!seen.has(source)) stack.push(source)

@@ -20,6 +20,7 @@ import {
 } from '../../core/labels/label.ts'
 import { joinLabel } from '../../core/labels/label-tree.ts'
 import type { KeptReasoning, ToolCall } from '../../core/messages/message.ts'
+import { callIdOf } from '../../core/refs/item-call.ts'
 import { formatVariable } from '../../core/refs/variable-ref.ts'
 import { isCommandCall } from '../../plugins/command-message.ts'
 import type { CallItem, CallOutcome, Verdict } from '../../policies/policy.ts'
@@ -185,6 +186,7 @@ export class CallRunner {
       call.setArguments(resolved)
       if (!answer && !isStarted && (await this.#askPerson(plan, call, resolved))) return null
       this.#begin(plan.id)
+      this.#listen()
       if (plan.each !== undefined) return await runMapped(this.#scope, plan, call, resolved.items)
       const [item] = resolved.items
       if (item?.arguments === undefined) return failedOutcome(item?.error ?? interrupted(plan))
@@ -267,10 +269,15 @@ export class CallRunner {
     return maskBytes(itemArguments, ownAssets(session, id), assets)
   }
 
-  /** Starts calls when people have answered. */
+  /** Starts calls when people have answered, and lets results pass a call whose sub-agent waits for a person. */
   #listen(): void {
     const { session } = this.#scope
     this.#unwatch ??= session.watch(({ event }) => {
+      if (event.type === 'APPROVAL_REQUESTED' && event.parentToolCallId !== undefined) {
+        const { parentToolCallId: id } = event
+        for (const caller of [id, callIdOf(id)]) this.#graph.letPass(caller)
+        this.#recordSoon()
+      }
       if (event.type !== 'APPROVAL_ANSWERED') return
       if (session.state.calls[event.toolCallId]?.status === 'waiting') return
       this.#graph.release(event.toolCallId)

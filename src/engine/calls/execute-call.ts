@@ -61,7 +61,7 @@ async function execute(
   changes: ExecutionChanges,
 ): Promise<CallOutcome> {
   const tool = plan.tool as Tool
-  const { signal = scope.signal, label, onRead, trust } = changes
+  const { signal = scope.signal, label, onRead, onWaiting, trust } = changes
   const maker = { by: 'tool', tool: tool.id, toolCallId } as const
   const events: ConversationEvent[] = []
   const onEvent = (event: ConversationEvent): void => {
@@ -71,7 +71,7 @@ async function execute(
     const scoped = scope.assets.scoped({ ...maker, onEvent, ...(label ? { label } : {}) })
     return changes.assets?.(scoped, events) ?? scoped
   })
-  const parts = { plan, toolCallId, attempt, signal, assets, events, onRead, trust }
+  const parts = { plan, toolCallId, attempt, signal, assets, events, onRead, onWaiting, trust }
   const { context, end, chosen } = openContext(scope, parts)
   const boundary = boundaryOf(() => scope.assets)
   try {

@@ -1,7 +1,8 @@
 import type { BaseEvent, Interrupt, RunFinishedOutcome } from '@ag-ui/core'
 import { defined } from '../../assets/defined.ts'
-import type { CallState, RunState } from '../../core/events/conversation-state.ts'
+import type { AskedCall, RunState } from '../../core/events/conversation-state.ts'
 import type { ConversationEvent, TokenUsage } from '../../core/events/events.ts'
+import { callIdOf } from '../../core/refs/item-call.ts'
 import { type AnswerPiece, AnswerPieces } from '../serving/answer-pieces.ts'
 import { toolContent } from './ag-ui-messages.ts'
 
@@ -106,22 +107,25 @@ export function createAgUiEvents(known: KnownToClient) {
 /** Returns how a run ended, or what it waits for: approvals are interrupts, calls of the client's own tools are not. */
 export function outcomeOf(
   run: RunState,
-  waiting: readonly CallState[],
+  waiting: readonly AskedCall[],
   clientTools: ReadonlySet<string>,
 ): RunFinishedOutcome {
   if (run.reason === 'cancelled') return { type: 'cancelled' }
-  const asked = waiting.filter(({ name }) => !clientTools.has(name))
+  const isAsked = ({ name, parentToolCallId }: AskedCall): boolean =>
+    parentToolCallId !== undefined || !clientTools.has(name)
+  const asked = waiting.filter(isAsked)
   if (asked.length > 0) return { type: 'interrupt', interrupts: asked.map(toInterrupt) }
   return waiting.length === 0
     ? { type: 'success' }
     : { type: 'success', pendingToolCallIds: waiting.map(({ id }) => id) }
 }
 
-function toInterrupt({ id, name, approval }: CallState): Interrupt {
+function toInterrupt({ id, name, approval, parentToolCallId }: AskedCall): Interrupt {
   return {
     id,
     reason: 'tool_call',
-    toolCallId: id,
+    // Clients do not see the calls of sub-agents, only those that the sub-agents work for.
+    toolCallId: parentToolCallId === undefined ? id : callIdOf(parentToolCallId),
     message: `May "${name}" run?`,
     responseSchema: {
       type: 'object',
@@ -132,7 +136,7 @@ function toInterrupt({ id, name, approval }: CallState): Interrupt {
       },
       required: ['approved'],
     },
-    metadata: { arguments: approval?.items ?? approval?.arguments },
+    metadata: { arguments: approval.items ?? approval.arguments },
   }
 }
 

@@ -263,6 +263,35 @@ describe('createAgUiHandler', () => {
     for (const events of streams) await check(events)
   })
 
+  it('interrupts for approvals of sub-agents', async () => {
+    const helper = createAgent({
+      model: scriptedModel([
+        { calls: [{ id: 'p', name: 'pay', arguments: { amount: 5 } }] },
+        'Told.',
+      ]),
+      tools: [pay],
+    })
+    const asked = { calls: [{ id: 'h', name: 'helper', arguments: { task: 'Pay' } }] }
+    const agent = createAgent({
+      model: scriptedModel([asked, 'Done.']),
+      tools: [helper.asTool({ id: 'helper', description: '' })],
+    })
+    const { client, streams } = talk([], { agent })
+    const app = client()
+    app.addMessage(user('Pay'))
+    await app.runAgent()
+    expect(streams[0]?.at(-1)?.outcome).toMatchObject({
+      type: 'interrupt',
+      interrupts: [{ id: 'h/p', toolCallId: 'h', metadata: { arguments: { amount: 5 } } }],
+    })
+    const payload = { approved: true, arguments: { amount: 1 } }
+    await app.runAgent({ resume: [{ interruptId: 'h/p', status: 'resolved', payload }] })
+    expect(app.messages.at(-1)?.content).toBe('Done.')
+    const paid = (await helper.conversation('t/h'))?.messages.map(({ content }) => content)
+    expect(paid).toContain('Paid 1')
+    for (const events of streams) await check(events)
+  })
+
   it('lets the app run its own tools', async () => {
     const model = scriptedModel([
       { calls: [{ id: 'c', name: 'place', arguments: { exact: true } }] },

@@ -10,7 +10,11 @@ import { readMetadata } from '../../core/messages/read-metadata.ts'
 import { type Speaker, spokenBy } from '../../core/messages/spoken-by.ts'
 import type { MessageInput } from '../../core/messages/to-message.ts'
 import { jsonOrText } from '../json-in-text.ts'
-import type { ClientInput, FollowedConversation } from '../serving/follow-conversation.ts'
+import {
+  type ClientInput,
+  type FollowedConversation,
+  isWaiting,
+} from '../serving/follow-conversation.ts'
 import { saveSentFiles } from '../serving/sent-files.ts'
 import { contextOf, editsOf } from './state.ts'
 
@@ -49,7 +53,7 @@ export async function readInput(
   for (const message of input.messages) {
     if (known.has(message.id)) continue
     if (message.role === 'tool') {
-      if (state.calls[message.toolCallId]?.status !== 'waiting') continue
+      if (!isWaiting(state, message.toolCallId)) continue
       const { error: reason, content, toolCallId } = message
       const isDone = reason === undefined
       answers.set(

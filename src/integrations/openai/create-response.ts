@@ -23,6 +23,7 @@ import {
   type ClientInput,
   type FollowedConversation,
   followConversation,
+  isWaiting,
   repeatIfBusy,
   say,
 } from '../serving/follow-conversation.ts'
@@ -216,13 +217,12 @@ async function readInput(
   if (instructions && instructions !== lastInstructions(state)) {
     messages.push({ role: 'system', name: INSTRUCTIONS, content: instructions })
   }
-  // Clients send earlier answers again, and outputs of calls whose arguments were rejected.
-  const isWaiting = (id: string): boolean => state.calls[id]?.status === 'waiting'
   for (const item of items) {
     if (item.type === 'mcp_approval_response') {
       const { approval_request_id: id, approve, reason } = item
-      if (isWaiting(id)) answers.set(id, { approved: approve, reason: reason ?? undefined })
-    } else if (item.type === 'function_call_output' && isWaiting(item.call_id)) {
+      // Clients send earlier answers again, and outputs of calls whose arguments were rejected.
+      if (isWaiting(state, id)) answers.set(id, { approved: approve, reason: reason ?? undefined })
+    } else if (item.type === 'function_call_output' && isWaiting(state, item.call_id)) {
       answers.set(item.call_id, { approved: true, result: resultOf(item.output) })
     } else if (item.type === 'function_call_output' && !state.calls[item.call_id]) {
       messages.push(toolResult(item, messages))

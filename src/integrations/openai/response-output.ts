@@ -1,6 +1,6 @@
 import { textOf } from '../../core/board/render-context.ts'
 import type { ConversationState } from '../../core/events/conversation-state.ts'
-import type { ConversationEvent, TokenUsage } from '../../core/events/events.ts'
+import type { ConversationEvent, EventOf, TokenUsage } from '../../core/events/events.ts'
 import type { ToolCall } from '../../core/messages/message.ts'
 import { type AnswerPiece, AnswerPieces } from '../serving/answer-pieces.ts'
 
@@ -41,9 +41,7 @@ export class ResponseOutput {
   /** Ends everything that is still streaming. */
   finish(): StreamEvent[] {
     const ends = this.#pieces.finish().flatMap((piece) => this.#eventsOf(piece))
-    const open = this.items.filter(({ type, status }) => {
-      return type === 'function_call' && status === 'in_progress'
-    })
+    const open = this.items.filter(({ status }) => status === 'in_progress')
     return [...ends, ...open.map((item) => this.#done(item, { status: 'incomplete' }))]
   }
 
@@ -73,11 +71,7 @@ export class ResponseOutput {
   #otherEvents(event: ConversationEvent): StreamEvent[] {
     if (event.type === 'TOOL_STARTED') return this.#beginOwnCall(event.toolCallId)
     if (event.type === 'APPROVAL_REQUESTED') {
-      const args = event.items ?? event.arguments
-      return [
-        ...this.#endClientCall(event.toolCallId, 'completed'),
-        ...this.#approvalEvents(event.toolCallId, args),
-      ]
+      return [...this.#endClientCall(event.toolCallId, 'completed'), ...this.#approvalEvents(event)]
     }
     if (event.type === 'STEP_FINISHED') addUsage(this.usage, event.usage)
     return []
@@ -170,11 +164,12 @@ export class ResponseOutput {
     ]
   }
 
-  #approvalEvents(id: string, args: unknown): StreamEvent[] {
-    const name = this.#ownCall(id)?.name
-    if (name === undefined) return []
+  #approvalEvents(request: EventOf<'APPROVAL_REQUESTED'>): StreamEvent[] {
+    const { toolCallId: id, toolName: name, parentToolCallId } = request
+    if (parentToolCallId === undefined && !this.#ownCall(id)) return []
+    const args = JSON.stringify(request.items ?? request.arguments)
     const type = 'mcp_approval_request'
-    const item = { type, id, server_label: SERVER, name, arguments: JSON.stringify(args) }
+    const item = { type, id, server_label: SERVER, name, arguments: args }
     return [this.#add(item), this.#done(item)]
   }
 

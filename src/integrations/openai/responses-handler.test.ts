@@ -262,6 +262,37 @@ describe('createResponsesHandler, with the package "openai"', () => {
     ])
   })
 
+  it('asks for approvals of sub-agents', async () => {
+    const helper = createAgent({
+      model: scriptedModel([
+        { calls: [{ id: 'p', name: 'pay', arguments: { amount: 3 } }] },
+        'Told.',
+      ]),
+      tools: [pay],
+    })
+    const asked = { calls: [{ id: 'h', name: 'helper', arguments: { task: 'Pay' } }] }
+    const agent = createAgent({
+      model: scriptedModel([asked, 'Paid.']),
+      tools: [helper.asTool({ id: 'helper', description: '' })],
+    })
+    const { client } = serve([], { agent })
+    const first = await client.responses.create({ model: 'm', input: 'Pay' })
+    const requested = [
+      { type: 'mcp_call', name: 'helper', status: 'incomplete' },
+      { type: 'mcp_approval_request', id: 'h/p', name: 'pay', arguments: '{"amount":3}' },
+    ]
+    expect(first).toMatchObject({ status: 'completed', output: requested })
+    expect(await client.responses.retrieve(first.id)).toMatchObject({ output: requested })
+    const second = await client.responses.create({
+      ...{ model: 'm', previous_response_id: first.id },
+      input: [{ type: 'mcp_approval_response', approval_request_id: 'h/p', approve: true }],
+    })
+    expect(second.output).toMatchObject([
+      { type: 'mcp_call', name: 'helper', status: 'completed', output: 'Told.' },
+      { type: 'message', content: [{ text: 'Paid.' }] },
+    ])
+  })
+
   it('answers even if only some of the calls have outputs', async () => {
     const both = { calls: [call('Oslo'), { ...call('Rome'), id: 'd' }] }
     const { client } = serve([both, 'Rain and sun.'])

@@ -134,6 +134,7 @@ async function keptResponse(agent: Agent, id: string): Promise<object> {
     const tools = new Set([...agent.tools.map((tool) => tool.id), ...unknownTools(events)])
     const output = new ResponseOutput((name) => !tools.has(name), state)
     for (const event of inAnswerOrder(events)) output.take(event)
+    if (isWaiting) output.finish()
     return responseOf({ id, request: {}, output, run: itsRun(), isWaiting })
   } finally {
     followed.close()

@@ -2,7 +2,15 @@ import type { Agent } from '../../agent/agent-contract.ts'
 import type { ApprovalAnswer } from '../../agent/approve.ts'
 import { createBoard } from '../../core/board/board.ts'
 import { ByrefError } from '../../core/errors.ts'
-import { type CallState, type RunState, runOf } from '../../core/events/conversation-state.ts'
+import {
+  type AskedCall,
+  type ConversationState,
+  openRun,
+  type RunState,
+  runOf,
+  waitingCalls,
+  waitingSubCalls,
+} from '../../core/events/conversation-state.ts'
 import type { LogRecord } from '../../core/events/events.ts'
 import { createFold, type Foldable } from '../../core/events/fold.ts'
 import type { MessageInput } from '../../core/messages/to-message.ts'
@@ -77,13 +85,17 @@ export async function followConversation(
     }
   }
 
-  /** Returns the calls that wait for an approval or a client. Null while anything else is running. */
-  function waiting(): readonly CallState[] | null {
-    const { state } = folded
-    const due = next(state, { limits, tools, board, now: Date.now() })
+  /**
+   * Returns the calls that wait for an approval or a client, also those of sub-agents. Null while anything else is
+   * running.
+   */
+  function waiting(): readonly AskedCall[] | null {
+    const calls = withWaitingCallers(folded.state)
+    const due = next({ ...folded.state, calls }, { limits, tools, board, now: Date.now() })
     if (due.type !== 'wait') return null
     const ids = due.run.steps.at(-1)?.callIds ?? []
-    return ids.some((id) => state.calls[id]?.status === 'running') ? null : due.calls
+    const isBusy = ids.some((id) => calls[id]?.status === 'running')
+    return isBusy ? null : waitingCalls(folded.state, ids)
   }
 
   return {
@@ -97,9 +109,8 @@ export async function followConversation(
      * @param answered The calls that are being answered.
      */
     async *untilDue(runId: string, answered: Iterable<string> = []): AsyncGenerator<Foldable> {
-      const calls = folded.state.calls
       // The other calls were answered before, or need no answer.
-      const expected = new Set([...answered].filter((id) => calls[id]?.status === 'waiting'))
+      const expected = new Set([...answered].filter((id) => isWaiting(folded.state, id)))
       const isDue = (): boolean => expected.size === 0 && waiting() !== null
       if (isDue()) return
       for await (const record of iterate()) {
@@ -113,6 +124,23 @@ export async function followConversation(
     close,
     [Symbol.asyncIterator]: iterate,
   }
+}
+
+/** Returns whether the open run waits for an answer to this call, which may be one of a sub-agent. */
+export function isWaiting(state: ConversationState, toolCallId: string): boolean {
+  const ids = openRun(state)?.steps.at(-1)?.callIds
+  return waitingCalls(state, ids).some(({ id }) => id === toolCallId)
+}
+
+/** Returns the calls of a conversation. A call whose sub-agent waits for a person waits too: for clients, both are the same. */
+function withWaitingCallers(state: ConversationState): ConversationState['calls'] {
+  const ids = openRun(state)?.steps.at(-1)?.callIds ?? []
+  const callers = ids.flatMap((id) => {
+    const call = state.calls[id]
+    return call && waitingSubCalls(call).length > 0 ? [{ ...call, status: 'waiting' as const }] : []
+  })
+  if (callers.length === 0) return state.calls
+  return { ...state.calls, ...Object.fromEntries(callers.map((call) => [call.id, call])) }
 }
 
 type HowToAnswer = Pick<Parameters<Agent['start']>[0], 'context' | 'settings' | 'output'>

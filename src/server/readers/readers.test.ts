@@ -357,6 +357,39 @@ describe('a caller who may not use the agent of a conversation', () => {
   })
 })
 
+describe('a request of a sub-agent', () => {
+  it('has the same readers in the conversation of the caller', async () => {
+    const log = createMemoryLog()
+    const options = { log, trust: 'track' } as const
+    const tools = [payroll, pay]
+    const helper = createAgent({ model: scriptedModel(TURNS), tools, ...options })
+    const { ask, agent } = openApi([call('h', 'helper', { task: 'Pay' }), 'Done.'], {
+      agent: { tools: [helper.asTool({ id: 'helper', description: '' })], ...options },
+      auth,
+    })
+    const run = agent.scoped('firm').run({ conversation: 'c', messages: 'Pay them' })
+    for await (const event of run) if (event.type === 'APPROVAL_REQUESTED') break
+    const requestFor = async (token: string, conversation: string) => {
+      const answer = await ask(`/api/conversations/${conversation}/export`, { token })
+      const lines = (await answer.text()).split('\n').filter((line) => line.includes('APPROVAL_'))
+      return lines.map((line) => JSON.parse(line).event.arguments)
+    }
+    const asked = await requestFor('anna', 'c%2Fh')
+    expect(asked).toMatchObject([{ amount: SECRET }])
+    expect(await requestFor('anna', 'c')).toEqual(asked)
+    const withheld = await requestFor('ben', 'c%2Fh')
+    expect(JSON.stringify(withheld)).not.toContain(SECRET)
+    expect(await requestFor('ben', 'c')).toEqual(withheld)
+
+    const at = '/api/conversations/c/calls/h%2Fc2/approval'
+    const approve = (token: string) => ask(at, { token, ...post({ approved: true }) })
+    expect(await refusal(await approve('ben'))).toEqual({ status: 403, code: 'forbidden' })
+    expect((await approve('anna')).status).toBe(202)
+    expect((await run.result).text).toBe('Done.')
+    expect(await requestFor('ben', 'c')).toEqual([...withheld, undefined])
+  })
+})
+
 describe('an asset without a conversation', () => {
   it('has the readers of its own record', async () => {
     const { anna, ben, agent } = open()

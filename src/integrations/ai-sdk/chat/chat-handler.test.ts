@@ -1,5 +1,5 @@
 import { Chat } from '@ai-sdk/react'
-import { lastAssistantMessageIsCompleteWithToolCalls, type UIMessage } from 'ai'
+import { isToolUIPart, lastAssistantMessageIsCompleteWithToolCalls, type UIMessage } from 'ai'
 import { describe, expect, it } from 'vitest'
 import { createAgent } from '../../../agent/agent.ts'
 import { camera } from '../../../agent/fixtures/agent.ts'
@@ -337,6 +337,62 @@ describe('createChatHandler', () => {
     expect(await post({ ...odd, id: 'x' }, '')).toBe(400)
     const form = new Request('http://app.test/api/chat', { method: 'POST', body: '{}' })
     expect((await handler(form)).status).toBe(400)
+  })
+
+  /** The tools and the log of an agent whose helper takes these turns. */
+  function withHelper(...turns: ScriptedTurn[]) {
+    const log = createMemoryLog()
+    const helper = createAgent({ model: scriptedModel([...turns, 'Told.']), tools: [pay], log })
+    const tools = [helper.asTool({ id: 'helper', description: '' }), pay]
+    return { log, tools }
+  }
+
+  it('asks about the calls of sub-agents, and continues in the same message', async () => {
+    const again = { calls: [{ id: 'more', name: 'pay', arguments: {} }] }
+    const { handler, agent } = setup(
+      [calls(['helper', { task: 'Pay' }], ['pay', {}]), 'Paid.'],
+      withHelper(calls(['pay', {}]), again),
+    )
+    const requests: string[] = []
+    const chat = open((request) => {
+      requests.push(request.method)
+      return handler(request)
+    })
+    const states = () =>
+      partsOf(chat).flatMap((part) =>
+        'toolCallId' in part ? [`${part.toolCallId} ${part.state}`] : [],
+      )
+    await chat.sendMessage({ text: 'Go' })
+    expect(chat.status).toBe('ready')
+    expect(partsOf(chat)).toContainEqual(
+      expect.objectContaining({
+        ...{ type: 'tool-pay', toolCallId: 'helper-0/pay-0', state: 'approval-requested' },
+        approval: { id: 'helper-0/pay-0', descriptor: { arguments: {} } },
+      }),
+    )
+    await chat.addToolApprovalResponse({ id: 'helper-0/pay-0', approved: true })
+    // The page sends the answers together.
+    expect(requests).toEqual(['POST'])
+    await chat.addToolApprovalResponse({ id: 'pay-1', approved: true })
+    await expect.poll(() => states().at(-1)).toBe('helper-0/more approval-requested')
+    await expect.poll(() => chat.status).toBe('ready')
+    expect(chat.messages).toHaveLength(2)
+
+    // In another process, too.
+    const other = open(createChatHandler({ agent, assetUrl }))
+    await other.resumeStream()
+    const shown = (parts: UIMessage['parts']) => JSON.stringify(parts.filter(isToolUIPart))
+    expect(shown(partsOf(other))).toBe(shown(partsOf(chat)))
+    await chat.addToolApprovalResponse({ id: 'helper-0/more', approved: false })
+    await expect.poll(() => textIn(chat)).toBe('Paid.')
+    expect(states()).toEqual([
+      'helper-0 output-available',
+      'pay-1 output-available',
+      'helper-0/pay-0 output-available',
+      'helper-0/more output-denied',
+    ])
+    expect(requests).toHaveLength(3)
+    expect((await uiMessages(agent, 'c')).at(-1)?.parts).toEqual(partsOf(chat))
   })
 
   it('shows an answer that somebody else gave, and its result', async () => {

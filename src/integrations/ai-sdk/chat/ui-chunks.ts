@@ -6,12 +6,14 @@ import { createBoard } from '../../../core/board/board.ts'
 import type {
   AssetCreated,
   ConversationEvent,
+  EventOf,
   FinishReason,
   LogRecord,
 } from '../../../core/events/events.ts'
 import { isData } from '../../../core/messages/data-block.ts'
 import type { DataBlock, Message } from '../../../core/messages/message.ts'
 import { type AnswerSource, readMetadata } from '../../../core/messages/read-metadata.ts'
+import { callIdOf } from '../../../core/refs/item-call.ts'
 import { renderEmbeddedRefs } from '../../../core/refs/render-embedded-refs.ts'
 import { formatVariable } from '../../../core/refs/variable-ref.ts'
 import { type AnswerPiece, AnswerPieces } from '../../serving/answer-pieces.ts'
@@ -52,6 +54,8 @@ export class RunChunks {
   readonly #calls = new Set<string>()
   /** The calls that people were asked about. */
   readonly #asked = new Set<string>()
+  /** The calls of sub-agents that people were asked about, with the answers. */
+  readonly #subCalls = new Map<string, { caller: string; approved: boolean | null }>()
   readonly #boardChunks = createBoardChunks()
   readonly #shown: ShownText
   #runId = ''
@@ -131,7 +135,7 @@ export class RunChunks {
         return [{ type: 'tool-input-error', toolCallId, toolName, input: {}, errorText }]
       }
       case 'result':
-        return this.#calls.delete(piece.id) ? [resultOf(piece)] : []
+        return this.#calls.delete(piece.id) ? [...this.#endSubCalls(piece.id), resultOf(piece)] : []
       case 'answer': {
         const { attachments, answerSources } = readMetadata(piece.message)
         const files = attachments.map(({ assetRef, mimeType }): UIMessageChunk => {
@@ -157,16 +161,20 @@ export class RunChunks {
         return [{ type: 'data-asset', id: asset.assetId, data }]
       }
       case 'APPROVAL_REQUESTED': {
-        const { toolCallId, toolName, arguments: args, items } = event
-        if (this.#outside.has(toolName)) return []
+        const { toolCallId, parentToolCallId, toolName, arguments: args, items } = event
+        const isOfSubAgent = parentToolCallId !== undefined
+        if (!isOfSubAgent && this.#outside.has(toolName)) return []
+        const call = isOfSubAgent ? this.#ofSubCall(event, parentToolCallId) : []
         this.#asked.add(toolCallId)
         const approvalDescriptor = { arguments: args, ...(items && { items }) }
         const ids = { approvalId: toolCallId, toolCallId }
-        return [{ type: 'tool-approval-request', ...ids, approvalDescriptor }]
+        return [...call, { type: 'tool-approval-request', ...ids, approvalDescriptor }]
       }
       case 'APPROVAL_ANSWERED': {
         const { toolCallId: approvalId, approved, reason } = event
         if (!this.#asked.has(approvalId)) return []
+        const subCall = this.#subCalls.get(approvalId)
+        if (subCall) subCall.approved = approved
         return [defined({ type: 'tool-approval-response', approvalId, approved, reason })]
       }
       case 'TOOL_PROGRESS':
@@ -178,6 +186,37 @@ export class RunChunks {
       default:
         return []
     }
+  }
+
+  /** Shows a call of a sub-agent next to the call that the sub-agent works for. */
+  #ofSubCall(
+    { toolCallId, toolName, arguments: input }: EventOf<'APPROVAL_REQUESTED'>,
+    parentToolCallId: string,
+  ): UIMessageChunk[] {
+    const caller = this.#calls.has(parentToolCallId) ? parentToolCallId : callIdOf(parentToolCallId)
+    this.#subCalls.set(toolCallId, { caller, approved: null })
+    const call: UIMessageChunk = { type: 'tool-input-available', toolCallId, toolName, input }
+    if (this.#asked.has(caller)) return [call]
+    this.#asked.add(caller)
+    // Pages send answers when each call of the step has a result or an answer. The caller's has none yet.
+    const ids = { approvalId: caller, toolCallId: caller }
+    return [
+      { type: 'tool-approval-request', ...ids, isAutomatic: true },
+      { type: 'tool-approval-response', approvalId: caller, approved: true },
+      call,
+    ]
+  }
+
+  /** Ends the calls of a sub-agent that has ended. Their results are in its own conversation. */
+  #endSubCalls(ended: string): UIMessageChunk[] {
+    return [...this.#subCalls].flatMap(([toolCallId, { caller, approved }]): UIMessageChunk[] => {
+      if (caller !== ended) return []
+      this.#subCalls.delete(toolCallId)
+      if (approved) return [{ type: 'tool-output-available', toolCallId, output: null }]
+      if (approved === false) return [{ type: 'tool-output-denied', toolCallId }]
+      const errorText = 'interrupted: The sub-agent ended before an answer'
+      return [{ type: 'tool-output-error', toolCallId, errorText }]
+    })
   }
 
   #end(): UIMessageChunk[] {

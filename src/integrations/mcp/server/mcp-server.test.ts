@@ -146,6 +146,32 @@ describe('createMcpServer', () => {
     },
   )
 
+  it('asks about each call of an answer, and about those of sub-agents', async () => {
+    const disk = (name: string) => ({ id: name, name: 'erase', arguments: { disk: name } })
+    const helper = createAgent({
+      model: scriptedModel([{ calls: [disk('c'), disk('d')] }, 'Told.']),
+      tools: [erase],
+    })
+    const calls = [disk('a'), disk('b'), { id: 'h', name: 'helper', arguments: { task: 'Erase' } }]
+    const agent = createAgent({
+      name: 'photographer',
+      model: scriptedModel([{ calls }, 'Over.']),
+      tools: [erase, helper.asTool({ id: 'helper', description: '' })],
+    })
+    const client = await connect(createMcpServer({ agent }), { capabilities: { elicitation: {} } })
+    const asked: string[] = []
+    client.setRequestHandler('elicitation/create', ({ params }) => {
+      asked.push(params.message)
+      return { action: 'accept', content: { approve: true } }
+    })
+    const { content } = await ask(client, {})
+    expect(content).toMatchObject([{ text: 'Over.' }])
+    expect(asked.sort()).toEqual(
+      ['a', 'b', 'c', 'd'].map((name) => `Run erase with {"disk":"${name}"}?`),
+    )
+    await client.close()
+  })
+
   it('reports that a run waits if the client cannot ask', async () => {
     const agent = photographer(call('erase', { disk: 'a' }), 'Over.')
     const client = await connect(createMcpServer({ agent }))
