@@ -78,6 +78,7 @@ export async function capabilitiesOf(
     sameNames: rules.sameNames ?? true,
     parameterNames: rules.parameterNames ?? null,
     callIds: rules.callIds ?? null,
+    providerCallIds: rules.providerCallIds ?? null,
     strictRoles: rules.strictRoles ?? false,
   }
 }

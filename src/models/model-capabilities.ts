@@ -33,6 +33,8 @@ export interface ModelCapabilities {
   parameterNames: RegExp | null
   /** The ids of calls that the provider accepts. Null if it accepts any. */
   callIds: RegExp | null
+  /** The ids of calls that the provider executed and expects back in later prompts. Null if it expects none. */
+  providerCallIds: RegExp | null
   /** Whether the provider rejects a user message directly after tool results or after another user message. */
   strictRoles: boolean
 }

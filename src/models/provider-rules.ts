@@ -15,6 +15,7 @@ export type ProviderRules = Partial<
     | 'sameNames'
     | 'parameterNames'
     | 'callIds'
+    | 'providerCallIds'
     | 'strictRoles'
   >
 > & {
@@ -88,6 +89,7 @@ function anthropic(modelId: string): ProviderRules {
     takesInResults: takes,
     cacheMarks: 'anthropic',
     callIds: /^[\w-]+$/,
+    providerCallIds: /^(srvtoolu|mcptoolu)_/,
     parameterNames: CLAUDE_PARAMETERS,
     maxImageSide: 2000,
     maxPdfPages: 100,
