@@ -78,6 +78,7 @@ export async function capabilitiesOf(
     detailOption: rules.detailOption ?? null,
     sameNames: rules.sameNames ?? true,
     parameterNames: rules.parameterNames ?? null,
+    looseTools: rules.looseTools ?? false,
     callIds: rules.callIds ?? null,
     providerCallIds: rules.providerCallIds ?? null,
     strictRoles: rules.strictRoles ?? false,

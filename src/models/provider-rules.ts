@@ -14,6 +14,7 @@ export type ProviderRules = Partial<
     | 'urlsInResults'
     | 'sameNames'
     | 'parameterNames'
+    | 'looseTools'
     | 'callIds'
     | 'providerCallIds'
     | 'strictRoles'
@@ -52,6 +53,8 @@ const PROVIDERS: readonly (readonly [RegExp, (modelId: string) => ProviderRules]
   [/^(amazon-)?bedrock/, bedrock],
   [/^mistral\b/, mistral],
   [/^xai\b/, xai],
+  // Apps choose the names of their providers of `@ai-sdk/open-responses`, which end with this.
+  [/\.responses$/, () => ({ looseTools: true })],
 ]
 
 /**

@@ -50,7 +50,8 @@ export async function askModel(
   const shown = capabilities ?? (await prompts.ready())
   const { parameterNames, price } = shown
   const renamed = parameterNames && renameParameters(chosen, parameterNames)
-  const { tools } = renamed ?? { tools: chosen }
+  const named = renamed?.tools ?? chosen
+  const tools = shown.looseTools ? named.map((tool) => ({ ...tool, strict: false })) : named
   const { model, retry, limits } = settings
   const prompt = await promptOf(scope, prompts, capabilities)
   const answer = new Answer(scope, messageId, { renamed, ...shown })
