@@ -69,8 +69,11 @@ describe('a paused answer', () => {
       answer('pause_turn', first),
       answer('end_turn', [text('7 mm.')]),
     ])
-    const { text: said, reason } = await agent.run({ messages: 'Rain?', conversation: 'c' }).result
-    expect([said, reason]).toEqual(['I look.\n\n7 mm.', 'done'])
+    const run = agent.run({ messages: 'Rain?', conversation: 'c' })
+    let streamed = ''
+    for await (const delta of run.textStream) streamed += delta
+    const { text: said, reason } = await run.result
+    expect([said, streamed, reason]).toEqual(['I look.\n\n7 mm.', said, 'done'])
     expect(server.requests).toHaveLength(2)
     expect(sent(1)).toEqual([user('Rain?'), { role: 'assistant', content: first }])
   })

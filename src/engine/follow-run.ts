@@ -25,7 +25,10 @@ export interface Run<Output = unknown> extends AsyncIterable<ConversationEvent> 
    * the agent is closed first.
    */
   readonly result: Promise<RunResult<Output>>
-  /** The model's text as it streams, over all steps. If you iterate later, the text so far comes in one piece. */
+  /**
+   * The model's text as it streams, over all steps, with a blank line between these. If you iterate later, the text so
+   * far comes in one piece.
+   */
   readonly textStream: AsyncIterable<string>
   /**
    * For a run with `output`: the value so far, each time that it has grown. It is not complete and not validated.

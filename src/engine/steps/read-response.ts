@@ -57,14 +57,28 @@ export interface ResponseListener {
   call?(call: ModelCall): void | Promise<void>
 }
 
-/** Types of parts that end a text. Text that was held back is emitted before them. */
-const ENDS_TEXT: ReadonlySet<ModelStreamPart['type']> = new Set([
+/** Types of parts before which text that was held back is emitted. */
+const FLUSHES: ReadonlySet<ModelStreamPart['type']> = new Set([
   'text-end',
   'tool-input-start',
   'tool-call',
   'file',
   'finish',
 ])
+
+/** Types of parts between which texts are separate. */
+const SEPARATES: ReadonlySet<ModelStreamPart['type']> = new Set([
+  ...(['reasoning-start', 'tool-input-start', 'tool-call', 'tool-result', 'file'] as const),
+])
+
+/** Whether a part ends the text that is shown. Calls of the provider and files are not shown between texts. */
+function endsText(part: ModelStreamPart): boolean {
+  if (part?.type === 'tool-input-start' || part?.type === 'tool-call') return !part.providerExecuted
+  return part?.type === 'reasoning-start' || part?.type === 'finish'
+}
+
+/** What is between separate texts if there is no line break. */
+const BREAK = '\n\n'
 
 type TextPart = Extract<AnswerPart, { type: 'text' }>
 type TextStreamPart = Extract<ModelStreamPart, { type: `text-${string}` }>
@@ -93,6 +107,10 @@ export class ResponseReader {
   /** The number of reasoning entries that `takeSigned` has looked at. */
   #signed = 0
   #finished = false
+  /** Whether a text was emitted and has not ended yet. */
+  #isInText = false
+  /** Whether something else came after the last text. */
+  #isApart = false
   /** The start of an embedded reference whose end has not arrived yet. */
   #pendingText = ''
 
@@ -112,9 +130,16 @@ export class ResponseReader {
   }
 
   take(part: ModelStreamPart): void | Promise<void> {
-    const flushed = ENDS_TEXT.has(part?.type) ? this.flush() : undefined
+    const flushed = FLUSHES.has(part?.type) ? this.flush() : undefined
+    this.#isApart ||= SEPARATES.has(part?.type)
+    const ended = this.#isInText && endsText(part) ? this.#endText() : undefined
     const taken = this.#takePart(part)
-    return flushed ? Promise.all([flushed, taken]).then(() => {}) : taken
+    return (flushed ?? ended) ? Promise.all([flushed, ended, taken]).then(() => {}) : taken
+  }
+
+  #endText(): void | Promise<void> {
+    this.#isInText = false
+    return this.#listener.textEnd?.()
   }
 
   /** Returns the signed reasoning since the last call of this method. */
@@ -160,7 +185,7 @@ export class ResponseReader {
         return part.delta ? this.#takeText(part) : undefined
       case 'text-end':
         this.#textOf(part)
-        return this.#listener.textEnd?.()
+        return
       case 'reasoning-start':
       case 'reasoning-delta':
       case 'reasoning-end':
@@ -208,13 +233,29 @@ export class ResponseReader {
   }
 
   #takeText(part: Extract<TextStreamPart, { delta: string }>): void | Promise<void> {
+    const between = this.#breakBefore(part)
     const { delta } = part
     this.#textOf(part).length += delta.length
-    this.response.text += delta
-    const text = this.#pendingText + delta
+    this.response.text += between + delta
+    this.#isInText = true
+    const text = this.#pendingText + between + delta
     const end = endOfWholeRefs(text)
     this.#pendingText = text.slice(end)
     if (end > 0) return this.#listener.text?.(text.slice(0, end))
+  }
+
+  /** Returns what separates a text from the one before it. It is a part of the answer without metadata. */
+  #breakBefore(part: Extract<TextStreamPart, { delta: string }>): string {
+    const text = this.#textOf(part)
+    const before = this.response.text
+    // Providers number the blocks of one message. Other ids are those of separate messages.
+    const isApart = this.#isApart || !/^\d+$/.test(part.id)
+    this.#isApart = false
+    const isFirst = before === '' || text.length > 0
+    if (isFirst || !isApart || before.endsWith('\n') || part.delta.startsWith('\n')) return ''
+    const { parts } = this.response
+    parts.splice(parts.indexOf(text), 0, { type: 'text', length: BREAK.length })
+    return BREAK
   }
 
   #takeReasoning(
