@@ -36,13 +36,17 @@ function isEmptyObject(value: JsonValue): boolean {
 }
 
 /**
- * Yields the model's text. While the answer streams, it yields each delta. If the beginning was missed, or
- * another process runs the answer, it yields the whole text when it is in the log.
+ * Yields the model's text, with a blank line between answers. While the answer streams, it yields each delta. If the
+ * beginning was missed, or another process runs the answer, it yields the whole text when it is in the log.
  */
 export async function* textStream(
   events: AsyncIterable<ConversationEvent>,
 ): AsyncGenerator<string, void> {
-  for await (const { text } of pieces(events)) yield text
+  let last: string | null = null
+  for await (const { id, text } of pieces(events)) {
+    yield last === null || id === last ? text : `\n\n${text}`
+    last = id
+  }
 }
 
 /** Yields pieces of the model's messages, with the message's id. */

@@ -58,6 +58,17 @@ describe('run.partialOutputStream', () => {
     }
   })
 
+  it('starts again when the model corrects its answer', async () => {
+    const turns = ['{"title":"No rows"}', JSON.stringify(value)]
+    const run = createAgent({ model: scriptedModel(turns) }).run({ messages: 'Go', output: schema })
+    const parts: unknown[] = []
+    for await (const part of run.partialOutputStream) parts.push(part)
+    const first = parts.findIndex((part) => JSON.stringify(part) === turns[0])
+    expect(first).toBeGreaterThanOrEqual(0)
+    expect(parts[first + 1]).toEqual({ title: expect.stringMatching(/^A title/) })
+    expect(parts.at(-1)).toEqual(value)
+  })
+
   it('finds JSON in a code fence, and ignores what follows', async () => {
     const { parts } = await partsOf(`Here:\n\`\`\`json\n${JSON.stringify(value)}\n\`\`\`\nDone.`)
     expect(parts.at(-1)).toEqual(value)

@@ -32,11 +32,15 @@ export interface Run<Output = unknown> extends AsyncIterable<ConversationEvent> 
    * the agent is closed first.
    */
   readonly result: Promise<RunResult<Output>>
-  /** The model's text as it streams, over all steps. If you iterate later, the text so far comes in one piece. */
+  /**
+   * The model's text as it streams, over all steps, with a blank line between these. If you iterate later, the text so
+   * far comes in one piece.
+   */
   readonly textStream: AsyncIterable<string>
   /**
    * For a run with `output`: the value so far, each time that it has grown. It is not complete and not validated.
-   * `result` has the complete, valid value. If you iterate after an answer, its value comes once.
+   * `result` has the complete, valid value. If you iterate after an answer, its value comes once. If the model corrects
+   * its answer, the value starts again. Of an answer with drafts, it is the value of the first draft.
    */
   readonly partialOutputStream: AsyncIterable<DeepPartial<Output>>
   /** Returns the conversation's messages so far. */

@@ -91,7 +91,8 @@ export function next(state: ConversationState, input: NextInput): Next {
   if (step.commandIds && !steering && hasOnlyCommands(run, step.commandIds)) {
     return { type: 'end_run', run, reason: 'done' }
   }
-  if (calls.length > 0 || steering) return beginOrEnd(state, run, input)
+  const isPaused = step.finishReason === 'paused'
+  if (calls.length > 0 || steering || isPaused) return beginOrEnd(state, run, input)
   const reason = runEndReason(step.finishReason)
   const problem = reason === 'done' ? outputProblem(state, run) : null
   return problem === null

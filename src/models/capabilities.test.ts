@@ -31,6 +31,14 @@ describe('capabilitiesOf', () => {
     ['xai.responses', 'grok-4', 'image/png image/jpeg', 'image/webp application/pdf'],
     ['xai.responses', 'grok-3-mini', '', 'image/png'],
     ['openai-compatible.chat', 'qwen3', '', 'image/png application/pdf'],
+    ['gateway', 'anthropic/claude-sonnet-4.5', 'image/webp application/pdf', 'image/tiff'],
+    ['gateway', 'openai/gpt-5-mini', 'image/png application/pdf', 'audio/wav'],
+    ['gateway', 'openai/gpt-oss-120b', '', 'image/png'],
+    ['gateway', 'google/gemini-2.5-flash', 'image/heic audio/wav video/mp4', 'image/gif'],
+    ['gateway', 'spacexai/grok-4', 'image/png', 'application/pdf'],
+    ['gateway', 'amazon/nova-pro', 'image/png video/mp4', 'audio/wav'],
+    ['gateway', 'zai/glm-5', '', 'image/png'],
+    ['gateway', 'no-maker', '', 'image/png'],
   ])('knows what %s accepts for %s', async (provider, modelId, taken, refused) => {
     const { takes } = await capabilitiesOf(model(provider, modelId))
     const limits = (types: string) =>
@@ -80,6 +88,13 @@ describe('capabilitiesOf', () => {
     expect(local).toMatchObject({ contextWindow: null, price: null })
   })
 
+  it('follows the maker of a model of the AI Gateway', async () => {
+    const known = await capabilitiesOf(model('gateway', 'anthropic/claude-sonnet-4.5'))
+    expect(known).toEqual(await capabilitiesOf(model('anthropic.messages', 'claude-sonnet-4.5')))
+    expect(known.contextWindow).toBeGreaterThanOrEqual(200_000)
+    expect(known.cacheMarks).toBe('anthropic')
+  })
+
   it('rejects names that are not MIME types', () => {
     const check = (takes: unknown) => () =>
       checkOptions<CapabilityOverrides>('capabilities', { takes } as never, CAPABILITIES)
@@ -114,6 +129,10 @@ describe('capabilitiesOf', () => {
     expect((await capabilitiesOf(model('openai.responses', 'gpt-3.5-turbo', urls))).urls).toEqual(
       {},
     )
+    const every = { '*/*': [/.*/] }
+    const { urls: taken } = await capabilitiesOf(model('gateway', 'openai/gpt-5', every))
+    expect(Object.keys(taken)).toContain('application/pdf')
+    expect(Object.keys(taken)).not.toContain('*/*')
     const later = { ...model('xai.responses', 'grok-4'), supportedUrls: Promise.resolve(urls) }
     expect(Object.keys((await capabilitiesOf(later)).urls)).toContain('application/pdf')
   })

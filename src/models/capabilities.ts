@@ -1,5 +1,6 @@
 import { is, type OptionTable } from '../core/check-options.ts'
 import { catalogueEntry, type ModelPrice } from './catalogue.ts'
+import { directModel } from './direct-model.ts'
 import type { LanguageModel } from './language-model.ts'
 import { limitOf, type ModelCapabilities, type TakenTypes } from './model-capabilities.ts'
 import { providerRules } from './provider-rules.ts'
@@ -55,9 +56,9 @@ export async function capabilitiesOf(
   model: Pick<LanguageModel, 'provider' | 'modelId' | 'supportedUrls'>,
   overrides: CapabilityOverrides = {},
 ): Promise<ModelCapabilities> {
-  const { provider, modelId } = model
-  const rules = providerRules(provider, modelId)
-  const entry = await catalogueEntry(model)
+  const direct = directModel(model)
+  const rules = providerRules(direct.provider, direct.modelId)
+  const entry = await catalogueEntry(direct)
   const takes = overrides.takes ? withLimits(overrides.takes) : (rules.takes ?? {})
   const urls = { ...rules.urls, ...(await model.supportedUrls) }
   const { takesInResults } = overrides
@@ -77,7 +78,9 @@ export async function capabilitiesOf(
     detailOption: rules.detailOption ?? null,
     sameNames: rules.sameNames ?? true,
     parameterNames: rules.parameterNames ?? null,
+    looseTools: rules.looseTools ?? false,
     callIds: rules.callIds ?? null,
+    providerCallIds: rules.providerCallIds ?? null,
     strictRoles: rules.strictRoles ?? false,
   }
 }
@@ -89,7 +92,7 @@ function withLimits(types: readonly string[] | TakenTypes): TakenTypes {
 
 /**
  * Keeps only the URL types that the model accepts, because a provider also fetches images for models that
- * cannot see them.
+ * cannot see them. The AI Gateway passes URLs of all types on.
  */
 function usefulUrls(
   urls: ModelCapabilities['urls'],
@@ -102,5 +105,8 @@ function usefulUrls(
     const family = type.replace(/\*.*$/, '')
     return type.includes('*') && types.some((mime) => mime.startsWith(family))
   }
-  return Object.fromEntries(Object.entries(urls).filter(([type]) => isUseful(type)))
+  const { '*/*': ofAll, ...others } = urls
+  const ofTaken = ofAll ? [...types, ...byUrl].map((type) => [type, ofAll] as const) : []
+  const useful = Object.entries(others).filter(([type]) => isUseful(type))
+  return Object.fromEntries([...ofTaken, ...useful])
 }

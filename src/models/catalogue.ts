@@ -1,4 +1,4 @@
-import type { LanguageModel } from './language-model.ts'
+import type { ModelName } from './direct-model.ts'
 
 /** Token prices in US dollars per million. A price with tiers is that of the first tier. */
 export interface ModelPrice {
@@ -44,7 +44,7 @@ const MAX_FOUND = 1000
 export async function catalogueEntry({
   provider,
   modelId,
-}: Pick<LanguageModel, 'provider' | 'modelId'>): Promise<CatalogueEntry | null> {
+}: ModelName): Promise<CatalogueEntry | null> {
   const [head = ''] = provider.split('.')
   if (OWN.test(provider)) return null
   const name = provider.includes('anthropic') ? 'anthropic' : (NAMES[head] ?? head)

@@ -31,8 +31,15 @@ export interface ModelCapabilities {
   sameNames: boolean
   /** The names of tools' parameters that the provider accepts. Null if it accepts any. */
   parameterNames: RegExp | null
+  /**
+   * Whether tools must be sent as not strict. Otherwise, servers that follow OpenAI make their optional parameters
+   * required.
+   */
+  looseTools: boolean
   /** The ids of calls that the provider accepts. Null if it accepts any. */
   callIds: RegExp | null
+  /** The ids of calls that the provider executed and expects back in later prompts. Null if it expects none. */
+  providerCallIds: RegExp | null
   /** Whether the provider rejects a user message directly after tool results or after another user message. */
   strictRoles: boolean
 }

@@ -14,7 +14,9 @@ export type ProviderRules = Partial<
     | 'urlsInResults'
     | 'sameNames'
     | 'parameterNames'
+    | 'looseTools'
     | 'callIds'
+    | 'providerCallIds'
     | 'strictRoles'
   >
 > & {
@@ -51,6 +53,8 @@ const PROVIDERS: readonly (readonly [RegExp, (modelId: string) => ProviderRules]
   [/^(amazon-)?bedrock/, bedrock],
   [/^mistral\b/, mistral],
   [/^xai\b/, xai],
+  // Apps choose the names of their providers of `@ai-sdk/open-responses`, which end with this.
+  [/\.responses$/, () => ({ looseTools: true })],
 ]
 
 /**
@@ -88,6 +92,7 @@ function anthropic(modelId: string): ProviderRules {
     takesInResults: takes,
     cacheMarks: 'anthropic',
     callIds: /^[\w-]+$/,
+    providerCallIds: /^(srvtoolu|mcptoolu)_/,
     parameterNames: CLAUDE_PARAMETERS,
     maxImageSide: 2000,
     maxPdfPages: 100,

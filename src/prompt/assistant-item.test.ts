@@ -12,8 +12,10 @@ const [reasoning, text, made] = [{ type: 'reasoning' }, { type: 'text' }, { type
 function partsOf(content: string, metadata: MessageMetadata, lines: string[] = []): unknown[] {
   const message = toMessage({ role: 'assistant', content, metadata })
   const { parts, calls } = assistantItem(message, lines)
-  const said = ({ text, provider_metadata }: (typeof parts)[number]) =>
-    provider_metadata ? [text, provider_metadata] : text
+  const said = (part: (typeof parts)[number]) => {
+    const { text, provider_metadata } = 'text' in part ? part : { ...part, text: part.type }
+    return provider_metadata ? [text, provider_metadata] : text
+  }
   return [
     ...parts.map(said),
     ...calls.flatMap(({ id, thoughts = [] }) => [...thoughts.map(said), id]),

@@ -1,4 +1,5 @@
 import type {
+  JSONValue,
   LanguageModelV4FilePart,
   LanguageModelV4Message,
   LanguageModelV4Prompt,
@@ -12,13 +13,14 @@ import { asModelWrote } from '../core/messages/read-metadata.ts'
 import { limitOf, type ModelCapabilities } from '../models/model-capabilities.ts'
 import { nodeBuiltin } from '../node-builtin.ts'
 import type {
-  AnswerText,
+  AnswerContent,
   AssistantItem,
   FilePart,
-  ReasoningPart,
   ResolvedItem,
   ResolvedResult,
 } from './transcript-item.ts'
+
+type AssistantContent = Extract<LanguageModelV4Message, { role: 'assistant' }>['content']
 
 const { createHash } = nodeBuiltin('node:crypto')
 
@@ -43,9 +45,35 @@ export function framedPrompt(
     ? []
     : [{ role: 'system', content: system.toWellFormed() }]
   const end = tail.flatMap((item) => itemMessages(item, capabilities))
-  const all = start.concat(messages, end)
+  const made = start.concat(messages, end)
+  const all = capabilities.providerCallIds ? withoutOpenCalls(made) : made
   if (capabilities.strictRoles) return inStrictRoles(all)
   return withCacheMarks(all, end.length, capabilities)
+}
+
+/**
+ * Leaves out calls of the provider that have no result and are followed by a user message, because the provider rejects
+ * them. Without a user message, the provider continues with them.
+ */
+function withoutOpenCalls(messages: readonly LanguageModelV4Message[]): LanguageModelV4Message[] {
+  const answered = new Set<string>()
+  let isFollowed = false
+  const kept = messages.toReversed().flatMap((message): LanguageModelV4Message[] => {
+    isFollowed ||= message.role === 'user'
+    if (message.role !== 'assistant') return [message]
+    for (const part of message.content) {
+      if (part.type === 'tool-result') answered.add(part.toolCallId)
+    }
+    const isSent = (part: AssistantContent[number]): boolean =>
+      part.type !== 'tool-call' ||
+      !part.providerExecuted ||
+      !isFollowed ||
+      answered.has(part.toolCallId)
+    if (message.content.every(isSent)) return [message]
+    const content = withoutLastReasoning(message.content.filter(isSent))
+    return content.length > 0 ? [{ ...message, content }] : []
+  })
+  return kept.reverse()
 }
 
 /** An answer between tool results and a user message, because some providers reject a user message after results. */
@@ -82,7 +110,9 @@ function messagesOf(item: ResolvedItem, capabilities: ModelCapabilities): Langua
     return item.results.length > 0 ? resultMessages(item.results, capabilities) : []
   }
   if (item.type === 'system') return [systemMessage(item.text, capabilities)]
-  return item.type === 'user' ? [userMessage(item, capabilities)] : assistantMessages(item)
+  return item.type === 'user'
+    ? [userMessage(item, capabilities)]
+    : assistantMessages(item, capabilities)
 }
 
 /**
@@ -180,23 +210,41 @@ function isBlank(text: string): boolean {
   return text.trim() === ''
 }
 
-function assistantMessages({ parts, calls }: AssistantItem): LanguageModelV4Message[] {
-  const toPart = (part: AnswerText | ReasoningPart) => ({
-    type: part.type,
-    text: part.text,
-    ...providerOptions(part),
-  })
-  const shown = parts.filter(({ type, text }) => type === 'reasoning' || !isBlank(text)).map(toPart)
+function assistantMessages(
+  { parts, calls }: AssistantItem,
+  { providerCallIds }: ModelCapabilities,
+): LanguageModelV4Message[] {
+  const shown = parts
+    .filter((part) => {
+      if (part.type === 'text') return !isBlank(part.text)
+      return part.type === 'reasoning' || (providerCallIds?.test(part.id) ?? false)
+    })
+    .map(toPart)
   const called = calls.flatMap((call) => {
     const { name, arguments: input } = asModelWrote(call)
     const ids = { toolCallId: call.id, toolName: name }
     const part = { type: 'tool-call' as const, ...ids, input, ...providerOptions(call) }
     return [...(call.thoughts ?? []).map(toPart), part]
   })
-  const all = [...shown, ...called]
-  // An interrupted answer may end with reasoning. Providers reject reasoning without anything after it.
-  const content = all.slice(0, 1 + all.findLastIndex(({ type }) => type !== 'reasoning'))
+  const content = withoutLastReasoning([...shown, ...called])
   return content.length > 0 ? [{ role: 'assistant', content }] : []
+}
+
+/** An interrupted answer may end with reasoning. Providers reject reasoning without anything after it. */
+function withoutLastReasoning(content: AssistantContent): AssistantContent {
+  return content.slice(0, 1 + content.findLastIndex(({ type }) => type !== 'reasoning'))
+}
+
+function toPart(part: AnswerContent): AssistantContent[number] {
+  const options = providerOptions(part)
+  if ('text' in part) return { type: part.type, text: part.text, ...options }
+  const { id: toolCallId, name: toolName, value, is_error } = part
+  const ids = { toolCallId, toolName, ...options }
+  if (part.type === 'provider_call') {
+    return { type: 'tool-call', ...ids, input: value, providerExecuted: true }
+  }
+  const output = { type: is_error ? 'error-json' : 'json', value: value as JSONValue } as const
+  return { type: 'tool-result', ...ids, output }
 }
 
 function providerOptions({ provider_metadata }: { provider_metadata?: Record<string, unknown> }): {

@@ -4,6 +4,7 @@ import { escapeBlocks, estimateTokens } from '../core/messages/metas-block.ts'
 import {
   type AnnouncedCall,
   type AnswerPart,
+  type ProviderCallPart,
   readMetadata,
 } from '../core/messages/read-metadata.ts'
 
@@ -45,6 +46,9 @@ export interface AnswerText extends TextPart {
   provider_metadata?: Record<string, unknown>
 }
 
+/** A part of an answer before the calls of byref's tools. */
+export type AnswerContent = AnswerText | ReasoningPart | ProviderCallPart
+
 /** A call of the model, and the reasoning directly before it. */
 export interface AnswerCall extends AnnouncedCall {
   thoughts?: readonly ReasoningPart[]
@@ -71,7 +75,7 @@ export type TranscriptItem =
   | { type: 'user'; parts: readonly (TextPart | MediaPart)[] }
   | {
       type: 'assistant'
-      parts: readonly (AnswerText | ReasoningPart)[]
+      parts: readonly AnswerContent[]
       calls: readonly AnswerCall[]
     }
   | { type: 'results'; results: readonly ResultItem[] }
@@ -134,7 +138,10 @@ export function itemTokens(item: TranscriptItem): number {
       return item.parts.reduce((sum, part) => sum + partTokens(part), 0)
     case 'assistant': {
       const texts = [...item.parts, ...item.calls.flatMap(({ thoughts = [] }) => thoughts)]
-      const tokens = texts.reduce((sum, { text }) => sum + estimateTokens(text), 0)
+      const tokens = texts.reduce(
+        (sum, part) => sum + ('text' in part ? estimateTokens(part.text) : jsonTokens(part)),
+        0,
+      )
       const called = item.calls.map(({ name, arguments: args }) => ({ name, args }))
       return tokens + (called.length > 0 ? jsonTokens(called) : 0)
     }
@@ -164,7 +171,7 @@ export function jsonTokens(value: unknown): number {
 export function assistantItem(message: Message, lines: readonly string[]): AssistantItem {
   const { reasoning, calls: called } = readMetadata(message)
   const content = contentOf(message)
-  const parts: (AnswerText | ReasoningPart)[] = []
+  const parts: AnswerContent[] = []
   const calls: AnswerCall[] = []
   let thoughts: ReasoningPart[] = []
   let [at, thought] = [0, 0]
@@ -178,6 +185,8 @@ export function assistantItem(message: Message, lines: readonly string[]): Assis
       const { length, ...kept } = part
       parts.push(...thoughts, { ...kept, text: escapeBlocks(content.slice(at, at + length)) })
       at += length
+    } else if (part.type !== 'call') {
+      parts.push(...thoughts, part)
     } else {
       const call = called[calls.length] as AnswerCall
       // All texts come before the calls, so only reasoning before a later call must stay with that call.
@@ -200,7 +209,7 @@ function orderOf(message: Message): readonly AnswerPart[] {
   const { reasoning, calls, answerParts } = readMetadata(message)
   const { length } = contentOf(message)
   const isKnown = answerParts.length > 0
-  const has = { reasoning: 0, call: 0, text: 0 }
+  const has = { reasoning: 0, call: 0, text: 0, provider_call: 0, provider_result: 0 }
   for (const part of answerParts) has[part.type] += part.type === 'text' ? part.length : 1
   const fits =
     has.reasoning === reasoning.length && has.call === calls.length && has.text === length
@@ -214,9 +223,9 @@ function orderOf(message: Message): readonly AnswerPart[] {
 
 /** Adds lines to the last text. If that has metadata of the provider, adds them as a separate text. */
 function withLines(
-  parts: readonly (AnswerText | ReasoningPart)[],
+  parts: readonly AnswerContent[],
   lines: readonly string[],
-): readonly (AnswerText | ReasoningPart)[] {
+): readonly AnswerContent[] {
   if (lines.length === 0) return parts
   const last = parts.at(-1)
   const text = lines.join('\n')

@@ -102,9 +102,20 @@ function withTextBody(key: string, fields: Fields): Fields {
   const { text, uri: _, ...described } = fields
   if (key === 'resource' && typeof text === 'string')
     return { ...described, data: { type: 'text', text } }
-  if (key === 'source' && fields.type === 'text' && typeof fields.data === 'string')
+  if (key !== 'source') return fields
+  if (fields.type === 'text' && typeof fields.data === 'string')
     return { ...fields, data: { type: 'text', text: fields.data } }
-  return fields
+  const { content, ...rest } = fields
+  const blocks = fields.type === 'content' ? textOfBlocks(content) : null
+  return blocks === null ? fields : { ...rest, data: { type: 'text', text: blocks } }
+}
+
+/** Returns the text of Anthropic's content blocks. Null if one of them is not text. */
+function textOfBlocks(content: unknown): string | null {
+  if (typeof content === 'string') return content
+  if (!Array.isArray(content)) return null
+  const texts = content.map((block) => Object(block).text)
+  return texts.every((text) => typeof text === 'string') ? texts.join('\n') : null
 }
 
 /**

@@ -116,6 +116,14 @@ describe('canonicalPart', () => {
       { type: 'file', file: { url: 'data:text/plain,Abcd%20%C3%A9', mimeType: 'text/plain' } },
     ],
     [
+      'Anthropic: document of blocks',
+      {
+        type: 'document',
+        source: { type: 'content', content: ['a', 'b'].map((text) => ({ type: 'text', text })) },
+      },
+      { type: 'file', file: { url: 'data:text/plain,a%0Ab' } },
+    ],
+    [
       'MCP: resource of text',
       { type: 'resource', resource: { uri: 'file:///a.md', mimeType: 'text/markdown', text: '#' } },
       { type: 'file', file: { url: 'data:text/markdown,%23', mimeType: 'text/markdown' } },

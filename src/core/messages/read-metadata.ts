@@ -1,5 +1,5 @@
 import type { CallError } from '../events/events.ts'
-import { isPlainObject } from '../json/json.ts'
+import { isPlainObject, type JsonValue } from '../json/json.ts'
 import type { Attachment, KeptReasoning, Message, ToolCall } from './message.ts'
 
 /** A call in an assistant's message, with the metadata that its provider expects back. */
@@ -8,12 +8,26 @@ export interface AnnouncedCall extends ToolCall {
 }
 
 /**
- * A part of an answer: the next entry of `reasoning`, the next call, or the next `length` characters of the text. The
- * provider expects the metadata of a text back.
+ * A part of an answer: the next entry of `reasoning`, the next call, the next `length` characters of the text, or a call
+ * that the provider executed itself. The provider expects the metadata back.
  */
 export type AnswerPart =
-  | { type: 'reasoning' | 'call' }
+  | { type: 'reasoning' }
+  | { type: 'call' }
   | { type: 'text'; length: number; provider_metadata?: Record<string, unknown> }
+  | ProviderCallPart
+
+/** A call of a tool that the provider executes, such as its web search, or the result of such a call. */
+export interface ProviderCallPart {
+  type: 'provider_call' | 'provider_result'
+  id: string
+  name: string
+  /** The arguments of the call, or its result. */
+  value: JsonValue
+  /** The call failed, and `value` is the error. */
+  is_error?: true
+  provider_metadata?: Record<string, unknown>
+}
 
 /** Where an answer's facts are from, as the provider says: a web page, or a document. */
 export interface AnswerSource {
@@ -235,10 +249,15 @@ function readReasoning(value: unknown): KeptReasoning | null {
 }
 
 function readAnswerPart(value: unknown): AnswerPart | null {
-  const { type, length, provider_metadata } = Object(value) as Record<string, unknown>
+  const { type, length, provider_metadata, ...given } = Object(value) as Record<string, unknown>
+  const metadata = isPlainObject(provider_metadata) ? { provider_metadata } : {}
   if (type === 'reasoning' || type === 'call') return { type }
-  if (type !== 'text' || typeof length !== 'number') return null
-  return isPlainObject(provider_metadata) ? { type, length, provider_metadata } : { type, length }
+  if (type === 'text') return typeof length === 'number' ? { type, length, ...metadata } : null
+  if (type !== 'provider_call' && type !== 'provider_result') return null
+  const { id, name, value: content = null, is_error } = given
+  if (typeof id !== 'string' || typeof name !== 'string') return null
+  const error = is_error === true ? ({ is_error } as const) : {}
+  return { type, id, name, value: content as JsonValue, ...error, ...metadata }
 }
 
 const SOURCE_TEXTS = ['title', 'mimeType', 'fileName'] as const

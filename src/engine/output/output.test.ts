@@ -111,7 +111,7 @@ describe('run({ output })', () => {
     const drafting: LanguageModel = { ...model, doStream }
     const run = createAgent({ model: drafting }).run({ messages: say('x'), output: JSON_SCHEMA })
     const { output, text } = await run.result
-    expect([output, text]).toEqual([{ n: 2 }, '{"n":1}{"n":2}'])
+    expect([output, text]).toEqual([{ n: 2 }, '{"n":1}\n\n{"n":2}'])
     const asked = await request({ model: drafting }, JSON_SCHEMA, say('x'))
     expect([asked.output, asked.tries]).toEqual([{ n: 2 }, 1])
   })

@@ -76,18 +76,24 @@ function sourceAt(
 
 /**
  * Returns the text of a run's last answer, and the final part of it. Empty if that answer has calls, or the run was
- * cancelled.
+ * cancelled. An answer that its provider paused is one with the answer that continues it.
  */
 export function lastAnswer(
   { messages }: Pick<ConversationState, 'messages'>,
   run: RunState,
 ): { text: string; final: string } {
-  const last = lastStep(run)
+  const steps = run.steps.filter(({ finishedAt }) => finishedAt !== undefined)
+  const last = steps.at(-1)
   if (!last || last.callIds.length > 0 || run.reason === 'cancelled') return NO_ANSWER
-  const message = messages.findLast(({ id }) => id === last.messageId)
-  if (typeof message?.content !== 'string') return NO_ANSWER
-  const text = message.content
-  return { text, final: finalText(text, readMetadata(message).answerParts) }
+  const before = steps.findLastIndex((step) => step !== last && step.finishReason !== 'paused')
+  const texts = steps.slice(before + 1).flatMap(({ messageId }) => {
+    const message = messages.findLast(({ id }) => id === messageId)
+    if (typeof message?.content !== 'string') return []
+    const text = message.content
+    return { text, final: finalText(text, readMetadata(message).answerParts) }
+  })
+  const text = texts.flatMap((one) => one.text || []).join('\n\n')
+  return { text, final: texts.at(-1)?.final ?? '' }
 }
 
 const NO_ANSWER = { text: '', final: '' }

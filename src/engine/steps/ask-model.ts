@@ -47,12 +47,14 @@ export async function askModel(
   const { settings, signal } = scope
   const options = optionsOf(prepared)
   const chosen = withChosenTool(prepared.tools, options, settings)
-  const { parameterNames, price } = capabilities ?? (await prompts.ready())
+  const shown = capabilities ?? (await prompts.ready())
+  const { parameterNames, price } = shown
   const renamed = parameterNames && renameParameters(chosen, parameterNames)
-  const { tools } = renamed ?? { tools: chosen }
+  const named = renamed?.tools ?? chosen
+  const tools = shown.looseTools ? named.map((tool) => ({ ...tool, strict: false })) : named
   const { model, retry, limits } = settings
   const prompt = await promptOf(scope, prompts, capabilities)
-  const answer = new Answer(scope, messageId, renamed)
+  const answer = new Answer(scope, messageId, { renamed, ...shown })
   const call = (prompt: LanguageModelV4Prompt) =>
     scope.during(() =>
       callModel({
@@ -201,11 +203,19 @@ class Answer implements ResponseListener {
   /** The ids of `call_tool` calls. The tool that they call is unknown until their arguments are complete. */
   readonly #unnamed = new Set<string>()
 
-  constructor(scope: RunScope, messageId: string, renamed: RenamedTools | null) {
+  constructor(
+    scope: RunScope,
+    messageId: string,
+    {
+      renamed,
+      providerCallIds,
+    }: { renamed: RenamedTools | null } & Pick<ModelCapabilities, 'providerCallIds'>,
+  ) {
     this.#scope = scope
     this.#messageId = messageId
     this.#renamed = renamed
-    this.reader = new ResponseReader((id) => uniqueCallId(scope.session.callIds, id), this)
+    const callId = (id: string) => uniqueCallId(scope.session.callIds, id)
+    this.reader = new ResponseReader(callId, this, providerCallIds)
   }
 
   /** Resolves to the runner of the calls, when all calls so far are logged; null if there are none. */

@@ -63,8 +63,8 @@ describe('deltas of an answer', () => {
   it('are sent before what follows the text', async () => {
     const end: ModelStreamPart = { type: 'text-end', id: 't' }
     const call: ModelStreamPart = { type: 'tool-input-start', id: 'c', toolName: 'camera' }
-    expect(await read(['a <|asset', end])).toEqual(['a ', '<|asset', '|'])
-    expect(await read(['a <', call])).toEqual(['a ', '<', '|'])
+    expect(await read(['a <|asset', end])).toEqual(['a ', '<|asset'])
+    expect(await read(['a <', call])).toEqual(['a ', '<', '|', '|'])
   })
 
   it('are not split in the events of a run', async () => {
@@ -78,6 +78,52 @@ describe('deltas of an answer', () => {
     for (const ref of [REF, JSON_REF]) {
       expect(deltas.filter((delta) => delta.includes(ref))).toHaveLength(1)
     }
+  })
+})
+
+describe('the texts of an answer', () => {
+  const say = (id: string, delta: string): ModelStreamPart[] => [
+    { type: 'text-start', id },
+    { type: 'text-delta', id, delta },
+    { type: 'text-end', id },
+  ]
+  const think: ModelStreamPart[] = [
+    { type: 'reasoning-start', id: 'r' },
+    { type: 'reasoning-end', id: 'r' },
+  ]
+  const search = { toolCallId: 's', toolName: 'web_search', input: '{}', providerExecuted: true }
+
+  it.each<[string, ModelStreamPart[], string]>([
+    [
+      'messages of one answer',
+      [...say('msg_1', 'I look.'), ...say('msg_2', '7.')],
+      'I look.\n\n7.',
+    ],
+    [
+      'texts around reasoning',
+      [...say('0', 'I look.'), ...think, ...say('1', '7.')],
+      'I look.\n\n7.',
+    ],
+    [
+      'texts around a call of the provider',
+      [...say('0', 'I look.'), { type: 'tool-call', ...search }, ...say('1', '7.')],
+      'I look.\n\n7.',
+    ],
+    ['texts that have a line break', [...say('a', 'One\n'), ...say('b', 'Two')], 'One\nTwo'],
+    [
+      'blocks of one message',
+      [...say('0', 'It is '), ...say('1', '7'), ...say('2', '.')],
+      'It is 7.',
+    ],
+    ['a blank text', [...say('a', ''), ...say('b', '7.')], '7.'],
+  ])('are apart if they are %s', async (_, parts, expected) => {
+    const reader = new ResponseReader((id) => id)
+    for (const part of parts) await reader.take(part)
+    const { text, parts: order } = reader.response
+    expect(text).toBe(expected)
+    const lengths = order.map((part) => (part.type === 'text' ? part.length : 0))
+    expect(lengths.reduce((sum, length) => sum + length)).toBe(text.length)
+    expect((await read(parts)).join('').replaceAll('|', '')).toBe(expected)
   })
 })
 

@@ -1,8 +1,13 @@
 import { defined } from '../../assets/defined.ts'
 import { ByrefError } from '../../core/errors.ts'
 import type { TokenUsage } from '../../core/events/events.ts'
+import type { JsonObject, JsonValue } from '../../core/json/json.ts'
 import type { KeptReasoning, ToolCall } from '../../core/messages/message.ts'
-import type { AnswerPart, AnswerSource } from '../../core/messages/read-metadata.ts'
+import type {
+  AnswerPart,
+  AnswerSource,
+  ProviderCallPart,
+} from '../../core/messages/read-metadata.ts'
 import { endOfWholeRefs } from '../../core/refs/embedded-refs.ts'
 import type { ModelStreamPart } from '../../models/language-model.ts'
 
@@ -27,10 +32,13 @@ export interface ModelResponse {
   calls: ModelCall[]
   files: ModelFile[]
   sources?: readonly AnswerSource[]
-  /** Its reasoning, texts and calls in the order in which the model wrote them. */
+  /** Its reasoning, texts, calls and calls of the provider in the order in which the model wrote them. */
   parts?: readonly AnswerPart[]
   usage: TokenUsage
-  /** The finish reason, as one of the AI SDK's values. */
+  /**
+   * The finish reason, as one of the AI SDK's values. `paused`: the provider stopped in the middle of its own calls, and
+   * expects the answer so far back to continue it.
+   */
   finishReason: string
   /** The provider's metadata for the answer: its id, the exact model, warnings. Absent if there is none. */
   provider?: Record<string, unknown>
@@ -49,14 +57,28 @@ export interface ResponseListener {
   call?(call: ModelCall): void | Promise<void>
 }
 
-/** Types of parts that end a text. Text that was held back is emitted before them. */
-const ENDS_TEXT: ReadonlySet<ModelStreamPart['type']> = new Set([
+/** Types of parts before which text that was held back is emitted. */
+const FLUSHES: ReadonlySet<ModelStreamPart['type']> = new Set([
   'text-end',
   'tool-input-start',
   'tool-call',
   'file',
   'finish',
 ])
+
+/** Types of parts between which texts are separate. */
+const SEPARATES: ReadonlySet<ModelStreamPart['type']> = new Set([
+  ...(['reasoning-start', 'tool-input-start', 'tool-call', 'tool-result', 'file'] as const),
+])
+
+/** Whether a part ends the text that is shown. Calls of the provider and files are not shown between texts. */
+function endsText(part: ModelStreamPart): boolean {
+  if (part?.type === 'tool-input-start' || part?.type === 'tool-call') return !part.providerExecuted
+  return part?.type === 'reasoning-start' || part?.type === 'finish'
+}
+
+/** What is between separate texts if there is no line break. */
+const BREAK = '\n\n'
 
 type TextPart = Extract<AnswerPart, { type: 'text' }>
 type TextStreamPart = Extract<ModelStreamPart, { type: `text-${string}` }>
@@ -76,6 +98,7 @@ export class ResponseReader {
   }
   readonly #callId: (providerId: string) => string
   readonly #listener: ResponseListener
+  readonly #providerCallIds: RegExp | null
   /** The ids of calls that are not complete yet, by the provider's id. */
   readonly #ids = new Map<string, string>()
   readonly #used = new Set<string>()
@@ -84,22 +107,39 @@ export class ResponseReader {
   /** The number of reasoning entries that `takeSigned` has looked at. */
   #signed = 0
   #finished = false
+  /** Whether a text was emitted and has not ended yet. */
+  #isInText = false
+  /** Whether something else came after the last text. */
+  #isApart = false
   /** The start of an embedded reference whose end has not arrived yet. */
   #pendingText = ''
 
   /**
    * @param callId Maps the provider's id of a call to a unique one, because some servers use the same ids in every
    *   answer.
+   * @param providerCallIds The ids of the provider's own calls that later prompts need. Null if they need none.
    */
-  constructor(callId: (providerId: string) => string, listener: ResponseListener = {}) {
+  constructor(
+    callId: (providerId: string) => string,
+    listener: ResponseListener = {},
+    providerCallIds: RegExp | null = null,
+  ) {
     this.#callId = callId
     this.#listener = listener
+    this.#providerCallIds = providerCallIds
   }
 
   take(part: ModelStreamPart): void | Promise<void> {
-    const flushed = ENDS_TEXT.has(part?.type) ? this.flush() : undefined
+    const flushed = FLUSHES.has(part?.type) ? this.flush() : undefined
+    this.#isApart ||= SEPARATES.has(part?.type)
+    const ended = this.#isInText && endsText(part) ? this.#endText() : undefined
     const taken = this.#takePart(part)
-    return flushed ? Promise.all([flushed, taken]).then(() => {}) : taken
+    return (flushed ?? ended) ? Promise.all([flushed, ended, taken]).then(() => {}) : taken
+  }
+
+  #endText(): void | Promise<void> {
+    this.#isInText = false
+    return this.#listener.textEnd?.()
   }
 
   /** Returns the signed reasoning since the last call of this method. */
@@ -145,7 +185,7 @@ export class ResponseReader {
         return part.delta ? this.#takeText(part) : undefined
       case 'text-end':
         this.#textOf(part)
-        return this.#listener.textEnd?.()
+        return
       case 'reasoning-start':
       case 'reasoning-delta':
       case 'reasoning-end':
@@ -158,6 +198,9 @@ export class ResponseReader {
         return this.#listener.callDelta?.(this.#idOf(part.id), part.delta)
       case 'tool-call':
         return this.#takeCall(part)
+      case 'tool-result':
+        if (!part.preliminary) this.#takeProviderPart(providerResult(part))
+        return
       case 'file':
         this.response.files.push(...fileOf(part))
         return
@@ -190,13 +233,29 @@ export class ResponseReader {
   }
 
   #takeText(part: Extract<TextStreamPart, { delta: string }>): void | Promise<void> {
+    const between = this.#breakBefore(part)
     const { delta } = part
     this.#textOf(part).length += delta.length
-    this.response.text += delta
-    const text = this.#pendingText + delta
+    this.response.text += between + delta
+    this.#isInText = true
+    const text = this.#pendingText + between + delta
     const end = endOfWholeRefs(text)
     this.#pendingText = text.slice(end)
     if (end > 0) return this.#listener.text?.(text.slice(0, end))
+  }
+
+  /** Returns what separates a text from the one before it. It is a part of the answer without metadata. */
+  #breakBefore(part: Extract<TextStreamPart, { delta: string }>): string {
+    const text = this.#textOf(part)
+    const before = this.response.text
+    // Providers number the blocks of one message. Other ids are those of separate messages.
+    const isApart = this.#isApart || !/^\d+$/.test(part.id)
+    this.#isApart = false
+    const isFirst = before === '' || text.length > 0
+    if (isFirst || !isApart || before.endsWith('\n') || part.delta.startsWith('\n')) return ''
+    const { parts } = this.response
+    parts.splice(parts.indexOf(text), 0, { type: 'text', length: BREAK.length })
+    return BREAK
   }
 
   #takeReasoning(
@@ -217,8 +276,11 @@ export class ResponseReader {
   }
 
   #takeCall(part: Extract<ModelStreamPart, { type: 'tool-call' }>): void | Promise<void> {
-    if (part.providerExecuted) return
     const { providerMetadata } = part
+    if (part.providerExecuted) {
+      this.#takeProviderPart(providerCall(part))
+      return
+    }
     const call: ModelCall = {
       id: this.#idOf(part.toolCallId),
       name: String(part.toolName),
@@ -230,6 +292,11 @@ export class ResponseReader {
     // If the provider uses this id again, that is a new call.
     this.#ids.delete(part.toolCallId)
     return this.#listener.call?.(call)
+  }
+
+  /** Adds a call of the provider, or its result, if later prompts need it. */
+  #takeProviderPart(part: ProviderCallPart): void {
+    if (this.#providerCallIds?.test(part.id)) this.response.parts.push(part)
   }
 
   /** Adds a source, once. */
@@ -265,9 +332,11 @@ function isSigned({ provider_metadata }: KeptReasoning): boolean {
   })
 }
 
-/** Returns why an answer ended, also for the reasons of Bedrock and xAI that their packages only call `other`. */
+/** Returns why an answer ended, also for reasons that the packages of Anthropic, Bedrock and xAI do not report. */
 function finishReasonOf({ finishReason }: Extract<ModelStreamPart, { type: 'finish' }>): string {
   const { unified = 'other', raw = '' } = finishReason ?? {}
+  // https://platform.claude.com/docs/en/api/handling-stop-reasons: Anthropic's package calls it `stop`.
+  if (raw === 'pause_turn') return 'paused'
   if (unified !== 'other') return unified
   if (/^(incomplete|model_context_window_exceeded)$/.test(raw)) return 'length'
   return raw.startsWith('malformed_') ? 'error' : unified
@@ -293,6 +362,28 @@ function count(tokens: unknown): number | null {
 function fileOf({ data, mediaType }: Extract<ModelStreamPart, { type: 'file' }>): ModelFile[] {
   const body = typeof data === 'object' && 'type' in data ? data : { type: 'data' as const, data }
   return body.type === 'data' ? [{ mediaType, data: body.data }] : []
+}
+
+function providerCall({
+  toolCallId: id,
+  toolName: name,
+  input,
+  providerMetadata,
+}: Extract<ModelStreamPart, { type: 'tool-call' }>): ProviderCallPart {
+  const value = parseArguments(input).arguments as JsonObject
+  return defined({ type: 'provider_call', id, name, value, provider_metadata: providerMetadata })
+}
+
+function providerResult({
+  toolCallId: id,
+  toolName: name,
+  result,
+  isError,
+  providerMetadata: provider_metadata,
+}: Extract<ModelStreamPart, { type: 'tool-result' }>): ProviderCallPart {
+  const value = (result ?? null) as JsonValue
+  const is_error = isError ? true : undefined
+  return defined({ type: 'provider_result', id, name, value, is_error, provider_metadata })
 }
 
 function parseArguments(raw: unknown): Pick<ModelCall, 'arguments' | 'problem'> {

@@ -2,6 +2,7 @@ import { textOf } from '../../core/board/render-context.ts'
 import type { ConversationState } from '../../core/events/conversation-state.ts'
 import type { ConversationEvent, EventOf, TokenUsage } from '../../core/events/events.ts'
 import type { ToolCall } from '../../core/messages/message.ts'
+import { type AnswerSource, readMetadata } from '../../core/messages/read-metadata.ts'
 import { type AnswerPiece, AnswerPieces } from '../serving/answer-pieces.ts'
 
 type Fields = Record<string, unknown>
@@ -12,6 +13,7 @@ export type Item = Fields & { type: string; id: string }
 /** A server-sent event without its number. */
 export type StreamEvent = Fields & { type: string }
 
+type TextPiece<Type extends string> = Extract<AnswerPiece, { type: Type }>
 type Result = Extract<AnswerPiece, { type: 'result' }>
 
 /** The Responses API shows the agent's own tools as tools of an MCP server with this label. */
@@ -27,6 +29,8 @@ export class ResponseOutput {
   readonly #isClientTool: (name: string) => boolean
   readonly #state: Pick<ConversationState, 'calls'>
   readonly #pieces = new AnswerPieces()
+  /** The last text, while its sources may still follow. */
+  #ended: TextPiece<'text-end'> | null = null
 
   /** @param state The state of the conversation, with the events folded in. */
   constructor(isClientTool: (name: string) => boolean, state: Pick<ConversationState, 'calls'>) {
@@ -35,22 +39,30 @@ export class ResponseOutput {
   }
 
   take(event: ConversationEvent): StreamEvent[] {
-    return this.#pieces.take(event).flatMap((piece) => this.#eventsOf(piece))
+    return this.#pieces.take(event).flatMap((piece) => this.#take(piece))
   }
 
   /** Ends everything that is still streaming. */
   finish(): StreamEvent[] {
-    const ends = this.#pieces.finish().flatMap((piece) => this.#eventsOf(piece))
+    const pieces = this.#pieces.finish().flatMap((piece) => this.#take(piece))
+    const ends = [...pieces, ...this.#endText()]
     const open = this.items.filter(({ status }) => status === 'in_progress')
     return [...ends, ...open.map((item) => this.#done(item, { status: 'incomplete' }))]
+  }
+
+  #take(piece: AnswerPiece): StreamEvent[] {
+    const { answerSources = [] } = piece.type === 'answer' ? readMetadata(piece.message) : {}
+    return [...this.#endText(answerSources), ...this.#eventsOf(piece)]
   }
 
   #eventsOf(piece: AnswerPiece): StreamEvent[] {
     switch (piece.type) {
       case 'text-start':
       case 'text-delta':
-      case 'text-end':
         return this.#textEvents(piece)
+      case 'text-end':
+        this.#ended = piece
+        return []
       case 'call-start':
       case 'call-delta':
       case 'call-end':
@@ -77,7 +89,7 @@ export class ResponseOutput {
     return []
   }
 
-  #textEvents(piece: Extract<AnswerPiece, { type: `text-${string}` }>): StreamEvent[] {
+  #textEvents(piece: TextPiece<'text-start' | 'text-delta'>): StreamEvent[] {
     const id = `msg_${piece.id}`
     if (piece.type === 'text-start') {
       const item: Item = { ...newItem('message', id), role: 'assistant', content: [] }
@@ -86,15 +98,28 @@ export class ResponseOutput {
     }
     const item = this.#find(id) as Item
     const part = { ...this.#at(item), content_index: 0 }
-    if (piece.type === 'text-delta') {
-      return [{ type: 'response.output_text.delta', ...part, delta: piece.delta, logprobs: [] }]
-    }
+    return [{ type: 'response.output_text.delta', ...part, delta: piece.delta, logprobs: [] }]
+  }
+
+  /** Ends the last text. */
+  #endText(sources: readonly AnswerSource[] = []): StreamEvent[] {
+    const piece = this.#ended
+    if (!piece) return []
+    this.#ended = null
     const { text, isCut } = piece
+    const item = this.#find(`msg_${piece.id}`) as Item
+    const part = { ...this.#at(item), content_index: 0 }
     const status = isCut ? 'incomplete' : 'completed'
+    const annotations = sources.flatMap((source) => citations(source, text))
+    const whole = textPart(text, annotations)
+    const type = 'response.output_text.annotation.added'
     return [
+      ...annotations.map((annotation, annotation_index) => {
+        return { type, ...part, annotation_index, annotation }
+      }),
       { type: 'response.output_text.done', ...part, text, logprobs: [] },
-      { type: 'response.content_part.done', ...part, part: textPart(text) },
-      this.#done(item, { status, content: [textPart(text)] }),
+      { type: 'response.content_part.done', ...part, part: whole },
+      this.#done(item, { status, content: [whole] }),
     ]
   }
 
@@ -197,8 +222,14 @@ function newItem(type: string, id: string): Item {
   return { type, id, status: 'in_progress' }
 }
 
-function textPart(text: string): Fields {
-  return { type: 'output_text', text, annotations: [], logprobs: [] }
+function textPart(text: string, annotations: readonly Fields[] = []): Fields {
+  return { type: 'output_text', text, annotations, logprobs: [] }
+}
+
+/** Returns a web page as a source of the whole text. Leaves out documents, because the API names these by file ids. */
+function citations({ url, title = url }: AnswerSource, { length }: string): Fields[] {
+  if (url === undefined) return []
+  return [{ type: 'url_citation', url, title, start_index: 0, end_index: length }]
 }
 
 function addUsage(sum: TokenUsage, { inputTokens, outputTokens, ...rest }: TokenUsage): void {

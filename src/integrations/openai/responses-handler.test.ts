@@ -11,7 +11,8 @@ import { PNG } from '../../assets/fixtures/stores.ts'
 import { defineTool } from '../../boundary/tool.ts'
 import type { ConversationLog } from '../../log/conversation-log.ts'
 import { createMemoryLog } from '../../log/memory-log.ts'
-import type { ModelStreamPart } from '../../models/language-model.ts'
+import { answerStream } from '../../models/answer-stream.ts'
+import type { LanguageModel, ModelStreamPart } from '../../models/language-model.ts'
 import { type ScriptedTurn, scriptedModel } from '../../testing/scripted-model.ts'
 import { createResponsesHandler, type ResponsesOptions } from './responses-handler.ts'
 
@@ -54,6 +55,18 @@ function serve(turns: readonly ScriptedTurn[], options: Partial<ResponsesOptions
   const fetch = (url: unknown, init?: RequestInit) => handler(new Request(String(url), init))
   const client = new OpenAI({ apiKey: 'none', baseURL: BASE, maxRetries: 0, fetch: fetch as never })
   return { model, log, assets, client, fetch, handler }
+}
+
+/** A model that names sources of its answer. */
+function modelWithSources(text: string, sources: readonly ModelStreamPart[]): LanguageModel {
+  async function* parts() {
+    for await (const part of answerStream({ text })) {
+      if (part.type === 'finish') yield* sources
+      yield part as ModelStreamPart
+    }
+  }
+  const doStream = async () => ({ stream: ReadableStream.from(parts()) })
+  return { ...scriptedModel([]), doStream } as LanguageModel
 }
 
 const post = (body: unknown, headers = {}): RequestInit => ({
@@ -133,6 +146,32 @@ describe('createResponsesHandler, with the package "openai"', () => {
     expect((await client.responses.retrieve(final.id)).output).toMatchObject([
       { type: 'message', content: [{ text: 'Hello there.' }] },
     ])
+  })
+
+  it('names the web pages of an answer, in the stream and later', async () => {
+    const model = modelWithSources('It rains.', [
+      { type: 'source', sourceType: 'url', id: '1', url: 'https://rain.example/', title: 'Rain' },
+      { type: 'source', sourceType: 'url', id: '2', url: 'https://sun.example/' },
+      { type: 'source', sourceType: 'document', id: '3', mediaType: 'text/plain', title: 'Notes' },
+    ])
+    const { client } = serve([], { agent: createAgent({ model }) })
+    const stream = client.responses.stream({ model: 'm', input: 'Rain?' })
+    const events = await eventsOf(stream)
+    const place = { type: 'url_citation', start_index: 0, end_index: 9 }
+    const annotations = [
+      { ...place, url: 'https://rain.example/', title: 'Rain' },
+      { ...place, url: 'https://sun.example/', title: 'https://sun.example/' },
+    ]
+    const added = events.filter(({ type }) => type === 'response.output_text.annotation.added')
+    expect(added).toMatchObject(
+      annotations.map((annotation, annotation_index) => ({ annotation, annotation_index })),
+    )
+    const done = events.findIndex(({ type }) => type === 'response.output_text.done')
+    expect(events.indexOf(added.at(-1) as never)).toBeLessThan(done)
+    const final = await stream.finalResponse()
+    const output = [{ content: [{ text: 'It rains.', annotations }] }]
+    expect(final.output).toMatchObject(output)
+    expect((await client.responses.retrieve(final.id)).output).toMatchObject(output)
   })
 
   it('lets the client call its functions, with and without streaming', async () => {

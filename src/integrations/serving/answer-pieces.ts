@@ -130,10 +130,14 @@ class Texts {
   /** A listener that missed the beginning gets the whole text at its end. */
   write(messageId: string, delta: string): AnswerPiece[] {
     const sent = this.#sent.get(messageId)
-    if (!sent || delta === '') return []
+    if (!sent) return []
+    // Blank lines separate a later text from the one before it, and belong to neither.
+    const shown = sent.open ? delta : delta.trimStart()
+    sent.text += delta.slice(0, delta.length - shown.length)
+    if (shown === '') return []
     const began = this.begin(messageId)
-    sent.text += delta
-    return [...began, { type: 'text-delta', id: sent.open?.id ?? '', messageId, delta }]
+    sent.text += shown
+    return [...began, { type: 'text-delta', id: sent.open?.id ?? '', messageId, delta: shown }]
   }
 
   end(messageId: string, isCut = false): AnswerPiece[] {
