@@ -42,7 +42,7 @@ describe('Run.textStream', () => {
     const model = scriptedModel([{ text: 'I look. ', calls: [call] }, LONG])
     const run = createAgent({ model, tools: [camera] }).run({ messages: say('x') })
     const parts = await textOf(run.textStream)
-    expect(parts.join('')).toBe(`I look. ${LONG}`)
+    expect(parts.join('')).toBe(`I look. \n\n${LONG}`)
     expect(parts.length).toBeGreaterThan(3)
   })
 

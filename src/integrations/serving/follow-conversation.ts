@@ -132,7 +132,7 @@ export function isWaiting(state: ConversationState, toolCallId: string): boolean
   return waitingCalls(state, ids).some(({ id }) => id === toolCallId)
 }
 
-/** Returns the calls of a conversation. A call whose sub-agent waits for a person waits too: for clients, both are the same. */
+/** Returns the calls of a conversation. A call whose sub-agent waits for a person also counts as waiting. */
 function withWaitingCallers(state: ConversationState): ConversationState['calls'] {
   const ids = openRun(state)?.steps.at(-1)?.callIds ?? []
   const callers = ids.flatMap((id) => {
