@@ -1,4 +1,4 @@
-import { type ApprovalState, type ConversationState, isWithheld } from 'byref/client'
+import { type ApprovalState, type ConversationState, isWithheld, waitingCalls } from 'byref/client'
 import { useState } from 'react'
 import { useConversation, useConversationId } from '../app/conversation-context.tsx'
 import { useMay } from '../app/role.ts'
@@ -138,11 +138,11 @@ export function Approval({ callId, name, approval, where = '' }: ApprovalProps) 
 
 /** Returns which one of the waiting calls of its tool a call is. Empty for the only one. */
 function placeAmongWaiting({ calls }: ConversationState, callId: string): string {
-  const waiting = Object.values(calls).filter(
-    ({ name, status }) => status === 'waiting' && name === calls[callId]?.name,
-  )
-  if (waiting.length < 2) return ''
-  const number = waiting.findIndex(({ id }) => id === callId) + 1
+  const all = waitingCalls({ calls }, Object.keys(calls))
+  const own = all.find(({ id }) => id === callId)
+  const waiting = all.filter(({ name }) => name === own?.name)
+  if (!own || waiting.length < 2) return ''
+  const number = waiting.indexOf(own) + 1
   return ` (${formatCount(number)} of ${formatCount(waiting.length)})`
 }
 

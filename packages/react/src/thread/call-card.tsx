@@ -1,4 +1,4 @@
-import type { CallState, Message, ToolCall } from 'byref/client'
+import type { AskedCall, CallState, Message, ToolCall } from 'byref/client'
 import { ArrowDown, Ban, Check, FileDiff, Hand, Hourglass, Wrench, X } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { useConversation, useConversationId } from '../app/conversation-context.tsx'
@@ -65,7 +65,7 @@ export function CallCard({ id, call, messageId, result: own }: CallCardProps) {
           )}
         </span>
       </header>
-      {status === 'waiting' && live?.approval ? (
+      {status === 'waiting' && live?.status === 'waiting' && live.approval ? (
         <Approval callId={id} name={name} approval={live.approval} />
       ) : (
         <Arguments call={call} text={live?.argumentsText ?? ''} />
@@ -76,10 +76,32 @@ export function CallCard({ id, call, messageId, result: own }: CallCardProps) {
       {call?.via !== undefined && messageId !== undefined && (
         <ViaSearch via={call.via} name={name} messageId={messageId} />
       )}
+      {newest &&
+        Object.values(live?.subCalls ?? {}).map((one) => <SubCall key={one.id} {...one} />)}
       {newest && <SubAgentLink callId={id} />}
       {own && <CallResult message={own} />}
       <Edits callId={id} />
     </article>
+  )
+}
+
+/** Renders a call of a sub-agent that a person was asked about. */
+function SubCall({ id, name, approval }: AskedCall) {
+  return (
+    <section aria-label={`Call of ${name}`} className="border-t border-line">
+      <p className="flex items-center gap-1.5 px-2.5 pt-1.5 text-ink-2">
+        <Hand className="size-3.5 shrink-0" aria-hidden />
+        <span>
+          The agent {approval.answer ? 'wanted' : 'wants'} to call{' '}
+          <span className="font-mono font-medium">{name}</span>
+        </span>
+      </p>
+      {approval.answer ? (
+        <Decision approval={approval} />
+      ) : (
+        <Approval callId={id} name={name} approval={approval} />
+      )}
+    </section>
   )
 }
 

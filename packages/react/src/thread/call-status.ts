@@ -1,4 +1,4 @@
-import type { CallState } from 'byref/client'
+import { type CallState, waitingSubCalls } from 'byref/client'
 
 /** The status of a call. `denied`: a person did not allow it. */
 export type CallStatus = CallState['status'] | 'denied'
@@ -10,7 +10,12 @@ export function callStatus(
 ): CallStatus {
   if (result?.denied) return 'denied'
   if (result) return result.failed ? 'failed' : 'done'
-  return live?.status ?? 'unanswered'
+  return live ? liveStatus(live) : 'unanswered'
+}
+
+/** Returns the status of a call that may still run. It waits while its sub-agent waits for a person. */
+export function liveStatus(call: CallState): CallState['status'] {
+  return waitingSubCalls(call).length > 0 ? 'waiting' : call.status
 }
 
 /** Returns the milliseconds from the first start of these calls to their last end. Null if one is not finished. */

@@ -1,4 +1,4 @@
-import { type ConversationState, isWithheld, type Message, openRun } from 'byref/client'
+import { type AskedCall, isWithheld, type Message } from 'byref/client'
 import { Clock, X } from 'lucide-react'
 import { useMemo, useState } from 'react'
 import { useConversation, useConversationId } from '../app/conversation-context.tsx'
@@ -6,7 +6,7 @@ import { useMay } from '../app/role.ts'
 import { useServer } from '../app/server.ts'
 import { Button } from '../ui/button.tsx'
 import { MessageView } from './message-view.tsx'
-import { callsOf } from './run-phase.ts'
+import { waitingIn } from './run-phase.ts'
 
 /** Maximum length of a reason, in characters. */
 const REASON_CHARS = 500
@@ -22,7 +22,7 @@ export function Queued() {
   const inbox = useConversation((state) => state.inbox)
   const runs = useConversation((state) => state.runs)
   const calls = useConversation((state) => state.calls)
-  const waiting = useMemo(() => waitingCalls({ runs, calls }), [runs, calls])
+  const waiting = useMemo(() => waitingIn({ runs, calls }), [runs, calls])
 
   async function remove(id: string, messageId: string): Promise<void> {
     try {
@@ -61,14 +61,6 @@ export function Queued() {
   ))
 }
 
-type WaitingCall = ReturnType<typeof waitingCalls>[number]
-
-/** Returns the calls of the open run that wait for approval. */
-function waitingCalls(state: Pick<ConversationState, 'runs' | 'calls'>) {
-  const step = openRun(state)?.steps.at(-1)
-  return step ? callsOf(state, step).filter(({ status }) => status === 'waiting') : []
-}
-
 /** Denies the waiting calls, so that the message is answered now. Its text is the reason. */
 function DenyAndSend({
   conversation,
@@ -77,12 +69,12 @@ function DenyAndSend({
 }: {
   conversation: string
   message: Message
-  calls: readonly WaitingCall[]
+  calls: readonly AskedCall[]
 }) {
   const { client, tellError } = useServer()
   const mayDecide = useMay('member')
   const [sent, setSent] = useState(false)
-  if (!mayDecide || calls.some(({ approval }) => isWithheld(approval?.arguments))) return null
+  if (!mayDecide || calls.some(({ approval }) => isWithheld(approval.arguments))) return null
 
   async function deny(): Promise<void> {
     setSent(true)

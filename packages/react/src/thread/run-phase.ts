@@ -1,4 +1,11 @@
-import { type CallState, type ConversationState, openRun } from 'byref/client'
+import {
+  type AskedCall,
+  type CallState,
+  type ConversationState,
+  openRun,
+  waitingCalls,
+} from 'byref/client'
+import { liveStatus } from './call-status.ts'
 
 /** Whether a run is active, only waits for a person, or neither. */
 export type RunPhase = 'running' | 'waiting' | 'over'
@@ -9,8 +16,13 @@ export function runPhase(state: Pick<ConversationState, 'runs' | 'calls'>): RunP
   if (!run) return 'over'
   const step = run.steps.at(-1)
   if (step?.finishedAt === undefined) return 'running'
-  const statuses = new Set(step.callIds.map((id) => state.calls[id]?.status))
+  const statuses = new Set(callsOf(state, step).map(liveStatus))
   return statuses.has('waiting') && !statuses.has('running') ? 'waiting' : 'running'
+}
+
+/** Returns the calls of the open run that wait for a person, also those of sub-agents. */
+export function waitingIn(state: Pick<ConversationState, 'runs' | 'calls'>): AskedCall[] {
+  return waitingCalls(state, openRun(state)?.steps.at(-1)?.callIds)
 }
 
 /** Returns the calls of a step, in the order of its answer. */

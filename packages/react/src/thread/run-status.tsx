@@ -2,7 +2,7 @@ import type { ConversationState } from 'byref/client'
 import { useEffect, useRef } from 'react'
 import { useConversation } from '../app/conversation-context.tsx'
 import { Announcement } from '../ui/announcement.tsx'
-import { callsOf, runPhase } from './run-phase.ts'
+import { runPhase, waitingIn } from './run-phase.ts'
 
 /**
  * Tells screen readers when the agent works, needs an approval, and is done. A run that ended before the page was there
@@ -23,10 +23,8 @@ function statusText(state: Pick<ConversationState, 'runs' | 'calls'>): string {
   const run = state.runs.at(-1)
   if (phase === 'running') return 'The agent is working.'
   if (phase === 'waiting') {
-    const waiting = callsOf(state, run?.steps.at(-1) ?? { callIds: [] }).filter(
-      ({ status }) => status === 'waiting',
-    )
-    return `The agent needs your approval of ${waiting.map(({ name }) => name).join(' and ')}.`
+    const names = waitingIn(state).map(({ name }) => name)
+    return `The agent needs your approval of ${names.join(' and ')}.`
   }
   if (run?.error) return `The run failed. ${run.error.message}`
   return run?.reason === 'cancelled'

@@ -1,5 +1,5 @@
 import type { ConversationSummary } from 'byref/client'
-import { CornerLeftUp, CornerRightDown, Hand } from 'lucide-react'
+import { CornerLeftUp, CornerRightDown } from 'lucide-react'
 import { useConversation, useConversationId } from '../app/conversation-context.tsx'
 import { PlaceLink, useNavigation } from '../app/navigation.tsx'
 import { useServer } from '../app/server.ts'
@@ -25,13 +25,11 @@ export function SubAgentLink({ callId }: { callId: string }) {
       pages.flatMap(({ conversations }) => conversations).find(({ id }) => id === sub),
   })
   if (!found || !opensOthers) return null
-  const waits = found.status === 'waiting'
-  const Icon = waits ? Hand : CornerRightDown
   return (
     <p className="flex items-center gap-1.5 border-t border-line px-2.5 py-1.5 text-ink-2">
-      <Icon className={waits ? 'size-3.5 shrink-0 text-warn' : 'size-3.5 shrink-0'} aria-hidden />
+      <CornerRightDown className="size-3.5 shrink-0" aria-hidden />
       <span>
-        {waits ? 'Another agent needs your approval. ' : 'Another agent answers this call. '}
+        Another agent answers this call.{' '}
         <PlaceLink to={{ type: 'path', path: `/c/${encodeURIComponent(sub)}` }} className={LINK}>
           Open its conversation
         </PlaceLink>
