@@ -19,7 +19,7 @@ import {
   type StoreUsage,
 } from '../asset-store.ts'
 import { consume } from '../bodies/abortable.ts'
-import { chunksOf, copyBytes, streamFrom, streamOf } from '../bodies/body.ts'
+import { chunksOf, copyBytes, streamOf } from '../bodies/body.ts'
 import { Digester, sha256 } from '../bodies/digest.ts'
 import { checkRoom, recordPage } from '../records/record-index.ts'
 import { recordReader } from './record-reader.ts'
@@ -61,9 +61,10 @@ export function createPassthroughStore(options: PassthroughStoreOptions = {}): F
       stream(entry, { digest, start, end }, { keep }) {
         waiting.bodyOf(entry, digest)
         // A stream that is opened and never read does not use up the one read.
-        return streamFrom(async function* () {
+        async function* chunks() {
           yield* streamOf(waiting.take(entry, digest, keep).subarray(start, end))
-        })
+        }
+        return ReadableStream.from(chunks())
       },
     }),
 

@@ -3,7 +3,7 @@ import { inBackground } from '../../core/in-background.ts'
 import { newId } from '../../core/new-id.ts'
 import { checkAbout, checkDigest, newRecord } from '../asset-record.ts'
 import type { AssetBody, AssetRecord, StoreSaveOptions } from '../asset-store.ts'
-import { chunksOf, copyBytes, peek, streamFrom } from '../bodies/body.ts'
+import { chunksOf, copyBytes, peek } from '../bodies/body.ts'
 import type { BodyStore } from '../bodies/body-store.ts'
 import { bufferOf } from '../bodies/buffer-of.ts'
 import { Digester, digestOf, sha256 } from '../bodies/digest.ts'
@@ -99,13 +99,13 @@ class Saving {
       return inMemory(isOwned ? whole : copyBytes(whole), mime)
     }
     const digester = new Digester()
-    const hashed = streamFrom(async function* () {
+    async function* hashed() {
       for await (const chunk of chunksOf(body)) {
         digester.update(chunk)
-        yield chunk as Uint8Array<ArrayBuffer>
+        yield chunk
       }
-    })
-    const key = await this.#put(hashed, mime)
+    }
+    const key = await this.#put(ReadableStream.from(hashed()), mime)
     return { ...digester.finish(), mime, bytes: null, key }
   }
 
