@@ -4,16 +4,9 @@ import { inBackground } from '../../core/in-background.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
 import { pullStream } from './body.ts'
 import type { BodyRange, BodyStore, ListedBody } from './body-store.ts'
-import {
-  createFile,
-  isMissing,
-  osCode,
-  removeFile,
-  withStorageErrors,
-  writeDurable,
-} from './durable.ts'
+import { createFile, ifExists, osCode, withStorageErrors, writeDurable } from './durable.ts'
 
-const { mkdir, open, readdir, stat } = nodeBuiltin('node:fs/promises')
+const { mkdir, open, readdir, stat, unlink } = nodeBuiltin('node:fs/promises')
 const { dirname, join, relative, resolve, sep } = nodeBuiltin('node:path')
 
 /** Options of {@link fsBodies}. */
@@ -73,11 +66,11 @@ export function fsBodies(folder: string, options: FsBodiesOptions = {}): BodySto
   })
 
   async function* filesIn(path: string): AsyncGenerator<ListedBody> {
-    for (const entry of (await orNull(readdir(path, { withFileTypes: true }))) ?? []) {
+    for (const entry of (await ifExists(readdir(path, { withFileTypes: true }))) ?? []) {
       const below = join(path, entry.name)
       if (entry.isDirectory()) yield* filesIn(below)
       else {
-        const found = await orNull(stat(below))
+        const found = await ifExists(stat(below))
         const key = relative(root, below).split(sep).join('/')
         if (found) yield { key, size: found.size, putAt: found.mtimeMs }
       }
@@ -97,13 +90,13 @@ export function fsBodies(folder: string, options: FsBodiesOptions = {}): BodySto
 
     open: (key, range) =>
       withStorageErrors('Reading an asset', async () => {
-        const file = await orNull(open(pathOf(key), 'r'))
+        const file = await ifExists(open(pathOf(key), 'r'))
         return file && streamFile(file, range)
       }),
 
     delete: (key) =>
       withStorageErrors('Removing an asset', async () => {
-        await removeFile(pathOf(key))
+        await ifExists(unlink(pathOf(key)))
       }),
 
     async *list(prefix) {
@@ -133,15 +126,6 @@ function streamFile(file: FileHandle, { start, end }: BodyRange): ReadableStream
     () => withStorageErrors('Reading an asset', next),
     () => file.close(),
   )
-}
-
-async function orNull<T>(found: Promise<T>): Promise<T | null> {
-  try {
-    return await found
-  } catch (error) {
-    if (isMissing(error)) return null
-    throw error
-  }
 }
 
 /** Waits until the names in a folder are on the disk. */
