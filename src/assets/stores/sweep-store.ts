@@ -91,8 +91,7 @@ export async function clockOf(bodies: BodyStore): Promise<number> {
 
 /** Rejects bodies of another index: a new or restored index does not know them, so they are not leftovers. */
 async function checkOwner(bodies: BodyStore, owner: string): Promise<void> {
-  const owners: string[] = []
-  for await (const { key } of bodies.list(OWNER)) owners.push(key.split('/')[1] ?? '')
+  const owners = await Array.fromAsync(bodies.list(OWNER), ({ key }) => key.split('/')[1])
   if (owners.includes(owner)) return
   if (owners.length === 0) {
     // Two processes may do this at once, each under its own key.
