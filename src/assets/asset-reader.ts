@@ -163,7 +163,7 @@ async function textAt(core: AssetsCore, place: AssetPlace): Promise<AssetText> {
   const source = {
     form,
     name: name ?? assetId,
-    key: core.store.readsOnce ? null : cacheKey(record, 'text', ...path),
+    key: cacheKey(record, 'text', ...path),
     async open(signal?: AbortSignal) {
       if (bytes) return streamOf(bytes)
       const opened = await core.store.open(assetId, { namespace, signal })
