@@ -90,11 +90,9 @@ async function open(found: readonly TaskResult[], folder: string): Promise<Writt
   const dispose = async (): Promise<void> => {
     if (--left === 0) await rm(folder, { recursive: true, force: true })
   }
-  const opened: WrittenTable[] = []
-  for (const [i, result] of found.entries()) {
-    opened.push({ ...result, body: await spoolOf(join(folder, resultFile(i)), dispose) })
-  }
-  return opened
+  return Array.fromAsync(found.entries(), async ([i, result]) => {
+    return { ...result, body: await spoolOf(join(folder, resultFile(i)), dispose) }
+  })
 }
 
 function withTimeout(signal: AbortSignal | undefined, ms: number | undefined) {
