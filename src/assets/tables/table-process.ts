@@ -1,5 +1,6 @@
 import type { ChildProcess, SpawnOptions } from 'node:child_process'
 import { ByrefError } from '../../core/errors.ts'
+import { onAbort } from '../../core/on-abort.ts'
 import { Slots } from '../../core/slots.ts'
 import { LONGEST_TIMER } from '../../core/timer.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
@@ -152,9 +153,7 @@ class TableProcess {
     task: TableTask,
     { signal, onProgress }: Pick<TableTaskOptions, 'signal' | 'onProgress'>,
   ): Promise<TaskResult[]> {
-    signal?.throwIfAborted()
-    const stop = (): void => this.end()
-    signal?.addEventListener('abort', stop, { once: true })
+    const forget = signal && onAbort(signal, () => this.end())
     this.#keepAlive(true)
     try {
       const last = await this.#answer(task, onProgress)
@@ -165,7 +164,7 @@ class TableProcess {
       signal?.throwIfAborted()
       throw error
     } finally {
-      signal?.removeEventListener('abort', stop)
+      forget?.()
       this.#keepAlive(false)
     }
   }
