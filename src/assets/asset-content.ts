@@ -63,7 +63,7 @@ export async function readField(
   }
   const parsed = typeof value === 'object' && !(value instanceof Uint8Array)
   // Parsed JSON takes about this many times the memory of its text.
-  if (!cached && parsed && !store.readsOnce) cache.set(key, { value }, record.size * 4)
+  if (!cached && parsed) cache.set(key, { value }, record.size * 4)
   if (isMarked) return markedField(value, path, sourceOf(record, store))
   const found = fieldAt(value, path)
   return found.isFound ? { ...found, value: copyContent(found.value) } : found

@@ -63,7 +63,7 @@ export class AssetPayloads {
   readonly #limit: number
   readonly #advice: string
   readonly #bodies = new Set<KeptBody>()
-  readonly #collected = new FinalizationRegistry<KeptBody>((body) => body.drop())
+  readonly #collected = new FinalizationRegistry<KeptBody>((body) => this.drop(body))
   #total = 0
 
   constructor({ limits, readsOnce }: ResolvedAssetsConfig) {
@@ -77,78 +77,61 @@ export class AssetPayloads {
 
   /** Starts to keep a body. */
   keep(): KeptBody {
-    const body = new KeptBody((change) => this.#resize(body, change))
+    const body = { chunks: [], size: 0, isSettled: false }
     this.#bodies.add(body)
     return body
+  }
+
+  /** Adds bytes to a body. They are copied unless they are `owned`, which means that nobody writes to them. */
+  add(body: KeptBody, chunk: Uint8Array, owned = false): void {
+    if (!body.chunks) return
+    body.chunks.push(owned ? chunk : copyBytes(chunk))
+    body.size += chunk.byteLength
+    this.#total += chunk.byteLength
+    if (body.size <= this.#eventBytes) {
+      for (const other of this.#bodies) {
+        if (this.#total <= this.#limit) break
+        if (other.isSettled) this.drop(other)
+      }
+    }
+    if (body.size > this.#eventBytes || this.#total > this.#limit) this.drop(body)
+  }
+
+  /** Drops a body, because there will be no event or nobody holds it any more. */
+  drop(body: KeptBody): void {
+    this.#total -= body.size
+    this.#bodies.delete(body)
+    Object.assign(body, { chunks: null, size: 0 })
   }
 
   /** Adds `base64` and `dataUrl` to the payload. They are not enumerable and are computed when they are read. */
   withBody(payload: AssetCreated, body: KeptBody): AssetCreated {
     this.#collected.register(payload, body)
-    const bytes = (): Uint8Array => body.bytes() ?? this.#notKept(payload)
+    const bytes = (): Uint8Array => this.#bytesOf(body, payload)
     return Object.defineProperties(payload, {
       base64: { get: () => base64Of(bytes()), enumerable: false },
       dataUrl: { get: () => dataUrlOf(bytes(), payload.mime), enumerable: false },
     })
   }
 
-  /** Called when a body grew or was dropped. */
-  #resize(body: KeptBody, change: number): void {
-    this.#total += change
-    if (body.isDropped) this.#bodies.delete(body)
-    if (change <= 0) return
-    if (body.size <= this.#eventBytes) {
-      for (const other of this.#bodies) {
-        if (this.#total <= this.#limit) break
-        if (other.isSettled) other.drop()
-      }
+  #bytesOf(body: KeptBody, { ref }: AssetCreated): Uint8Array {
+    if (!body.chunks) {
+      throw new ByrefError(
+        'asset_unsupported',
+        `The body of ${ref} is not kept for its event (limits.eventBytes is ${this.#eventBytes}): ${this.#advice}.`,
+      )
     }
-    if (body.size > this.#eventBytes || this.#total > this.#limit) body.drop()
-  }
-
-  #notKept({ ref }: AssetCreated): never {
-    throw new ByrefError(
-      'asset_unsupported',
-      `The body of ${ref} is not kept for its event (limits.eventBytes is ${this.#eventBytes}): ${this.#advice}.`,
-    )
+    if (body.chunks.length > 1) body.chunks = [Buffer.concat(body.chunks)]
+    return body.chunks[0] ?? new Uint8Array()
   }
 }
 
 /** A body that is kept for its event. */
-export class KeptBody {
-  readonly #onResize: (change: number) => void
-  #chunks: Uint8Array[] | null = []
-  size = 0
-  /** Marks the event as delivered. The body is dropped when others need its room. */
-  isSettled = false
-
-  constructor(onResize: (change: number) => void) {
-    this.#onResize = onResize
-  }
-
-  get isDropped(): boolean {
-    return this.#chunks === null
-  }
-
-  /** Adds bytes. They are copied unless they are `owned`, which means that nobody writes to them. */
-  add(chunk: Uint8Array, owned = false): void {
-    if (!this.#chunks) return
-    this.#chunks.push(owned ? chunk : copyBytes(chunk))
-    this.size += chunk.byteLength
-    this.#onResize(chunk.byteLength)
-  }
-
-  /** Drops the body, because there will be no event or nobody holds it any more. */
-  drop(): void {
-    const { size } = this
-    this.size = 0
-    this.#chunks = null
-    this.#onResize(-size)
-  }
-
-  /** Returns the whole body, or null if it is not kept. */
-  bytes(): Uint8Array | null {
-    if (this.#chunks && this.#chunks.length > 1) this.#chunks = [Buffer.concat(this.#chunks)]
-    return this.#chunks && (this.#chunks[0] ?? new Uint8Array())
-  }
+export interface KeptBody {
+  /** Null if the body was dropped. */
+  chunks: Uint8Array[] | null
+  /** In bytes. */
+  size: number
+  /** Whether the event was delivered. The body is dropped when others need its room. */
+  isSettled: boolean
 }

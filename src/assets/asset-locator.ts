@@ -30,12 +30,10 @@ export interface AssetPlace {
 
 /** Turns references into places and back, by the rules of namespaces. */
 export class AssetLocator {
-  readonly #mode: NamespaceMode
-  readonly #includeInRef: boolean
+  readonly #rules: { mode: NamespaceMode; includeInRef: boolean }
 
-  constructor({ mode, includeInRef }: { mode: NamespaceMode; includeInRef: boolean }) {
-    this.#mode = mode
-    this.#includeInRef = includeInRef
+  constructor(rules: { mode: NamespaceMode; includeInRef: boolean }) {
+    this.#rules = rules
   }
 
   /**
@@ -44,7 +42,7 @@ export class AssetLocator {
    * @throws ByrefError `config_invalid`
    */
   checkScope(namespace: string | null | undefined): void {
-    if (this.#mode !== 'none' || namespace == null) return
+    if (this.#rules.mode !== 'none' || namespace == null) return
     throw new ByrefError(
       'config_invalid',
       'These assets have no namespaces: set namespacing.mode to "context".',
@@ -60,13 +58,13 @@ export class AssetLocator {
     options: NamespaceOption | undefined,
     scope: string | null | undefined,
   ): string | null {
-    if (this.#mode === 'none') {
+    if (this.#rules.mode === 'none') {
       this.checkScope(options?.namespace)
       return null
     }
     const namespace = options?.namespace ?? scope ?? null
     if (namespace !== null) assertAssetId(namespace, 'namespace')
-    else if (this.#mode === 'context') {
+    else if (this.#rules.mode === 'context') {
       throw new ByrefError(
         'namespace_required',
         'These assets are in namespaces: pass a namespace with the call, the run or the agent.',
@@ -87,7 +85,7 @@ export class AssetLocator {
   ): AssetPlace {
     const parsed: AssetRefParts = parseAssetRef(ref) ?? { id: extractAssetId(ref) }
     const { id, namespace: named, fieldPath } = parsed
-    const isForeign = this.#mode === 'none' && options?.namespace != null
+    const isForeign = this.#rules.mode === 'none' && options?.namespace != null
     if (isForeign) throw assetNotFound(id)
     const namespace = this.namespaceFor(options, scope)
     if (named !== undefined && named !== namespace) throw assetNotFound(id, named)
@@ -96,7 +94,7 @@ export class AssetLocator {
 
   /** Returns the reference of an asset, or of a field in it, for callers. */
   refOf(assetId: string, namespace: string | null, fieldPath?: (string | number)[]): string {
-    const shown = this.#includeInRef && namespace !== null ? { namespace } : {}
+    const shown = this.#rules.includeInRef && namespace !== null ? { namespace } : {}
     return formatAssetRef({ id: assetId, ...shown, fieldPath })
   }
 }

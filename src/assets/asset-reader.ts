@@ -10,7 +10,7 @@ import { readField } from './asset-content.ts'
 import type { AssetPlace, AssetRefInput, NamespaceOption } from './asset-locator.ts'
 import { assetNotFound, firstVersionOf, recordsOf } from './asset-record.ts'
 import type { AssetInfo, AssetRecord, StoreOpened } from './asset-store.ts'
-import type { AssetScope, Assets, OpenOptions } from './assets-contract.ts'
+import type { AssetReader, AssetScope, OpenOptions } from './assets-contract.ts'
 import { type AssetsCore, infoOf } from './assets-core.ts'
 import { byteRange, plain, readBytes, streamOf } from './bodies/body.ts'
 import { base64Of, dataUrlOf, fitsText } from './bodies/data-url.ts'
@@ -20,24 +20,6 @@ import { cacheKey } from './content-access.ts'
 import type { AssetText } from './documents/document-text.ts'
 import { isRows, tableFacts } from './tables/table-facts.ts'
 import { valueAsFile } from './value-as-file.ts'
-
-/** The reading methods of {@link Assets}. */
-export type AssetReader = Pick<
-  Assets,
-  | 'get'
-  | 'getBase64'
-  | 'getDataUrl'
-  | 'open'
-  | 'info'
-  | 'urlFor'
-  | 'list'
-  | 'delete'
-  | 'resolve'
-  | 'text'
-  | 'rows'
-  | 'meta'
-  | 'versions'
->
 
 /** Maximum lifetime of signed URLs of S3: 7 days, in seconds. */
 const MAX_URL_S = 7 * 24 * 3600
@@ -181,7 +163,7 @@ async function textAt(core: AssetsCore, place: AssetPlace): Promise<AssetText> {
   const source = {
     form,
     name: name ?? assetId,
-    key: core.store.readsOnce ? null : cacheKey(record, 'text', ...path),
+    key: cacheKey(record, 'text', ...path),
     async open(signal?: AbortSignal) {
       if (bytes) return streamOf(bytes)
       const opened = await core.store.open(assetId, { namespace, signal })

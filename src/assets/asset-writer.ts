@@ -306,7 +306,7 @@ interface NewBody {
  * @throws ByrefError `asset_too_large`, `quota_exceeded`, and what the store throws
  */
 async function storeBody(
-  { store, quota, config }: AssetsCore,
+  { store, quota, config, payloads }: AssetsCore,
   { body, size, typeOf, kept }: NewBody,
   options: StoreSaveOptions,
 ): Promise<AssetRecord> {
@@ -330,7 +330,7 @@ async function storeBody(
     streamed += chunk.byteLength
     checkSize(streamed, bodyBytes)
     await checkRoom(streamed + inParts)
-    kept?.add(chunk)
+    if (kept) payloads.add(kept, chunk)
   }
 
   try {
@@ -341,19 +341,18 @@ async function storeBody(
     }
     checkSize(size, bodyBytes)
     let watched = body
-    if (body instanceof Uint8Array) kept?.add(body, true)
-    else {
+    if (!(body instanceof Uint8Array)) {
       await checkRoom(size + inParts)
       const metered = meterStream(body, { onChunk, signal })
       watched = metered.stream
       cancel = metered.cancel
-    }
+    } else if (kept) payloads.add(kept, body, true)
     const { head, complete, body: whole } = await peek(watched, SNIFF_BYTES)
     const mime = await typeOf(head, complete)
     const { info } = await store.save(whole, mime, { ...options, owned: true, quota })
     return info
   } catch (error) {
-    kept?.drop()
+    if (kept) payloads.drop(kept)
     cancel(error)
     throw error
   }

@@ -11,17 +11,14 @@ import type { SweepOptions, SweepResult } from './sweep-assets.ts'
 import type { TableRows } from './tables/table-rows.ts'
 
 /** Options of {@link Assets.save}. */
-export interface SaveOptions extends AssetMaker, NamespaceOption {
+export interface SaveOptions extends SaveAssetOptions {
   name?: string | null
   description?: string
   assetType?: string
   /** An id of your choice. If it is taken, `save` rejects with `asset_exists`. Default: a new id. */
   assetId?: string
-  /** After this time, the asset is no longer found. Default: it does not expire. */
-  expiresAt?: Date | string | null
   /** Whether to keep the bytes without a copy. You must not write to them afterwards. Default: false. */
   owned?: boolean
-  signal?: AbortSignal
 }
 
 /** A structured asset to save. */
@@ -37,6 +34,7 @@ export interface StructuredAssetInput {
 
 /** Options of {@link Assets.saveAsset}. */
 export interface SaveAssetOptions extends AssetMaker, NamespaceOption {
+  /** After this time, the asset is no longer found. Default: it does not expire. */
   expiresAt?: Date | string | null
   signal?: AbortSignal
 }
@@ -126,36 +124,12 @@ export interface OpenedAsset {
 }
 
 /**
- * Assets by reference. Every method takes a bare id, an asset URL or a reference object. It rejects with
- * `asset_not_found` for an asset that is unknown in the call's namespace, and with `invalid_reference` for a malformed
- * reference. A reference with a field path names the value at that path: bytes unchanged, text as UTF-8, other values
- * as JSON.
+ * The methods that read assets and delete them. Every one takes a bare id, an asset URL or a reference object. It rejects
+ * with `asset_not_found` for an asset that is unknown in the call's namespace, and with `invalid_reference` for a
+ * malformed reference. A reference with a field path names the value at that path: bytes unchanged, text as UTF-8,
+ * other values as JSON.
  */
-export interface Assets {
-  /**
-   * Saves a file. Its type comes from its bytes, else from `mime` (default: that of the Blob or the Response), else
-   * from its name. Bytes are copied unless they are `owned`. A stream is read to its end, or cancelled if the save
-   * fails.
-   *
-   * @throws ByrefError `asset_invalid` for anything that is not a body (also for text), for a malformed type or time, and for a
-   * stream that was read or is being read elsewhere; `asset_too_large`, `quota_exceeded`, `asset_exists`, `storage_full`, `storage_failed`; what `onEvent` throws, when
-   * the asset is saved
-   */
-  save(body: BodyInput, mime?: string | null, options?: SaveOptions): Promise<AssetInfo>
-  /**
-   * Saves structured content as it is at the time of the call: JSON with bytes at its leaves; in the memory store also
-   * live objects. With a MIME type, bytes and Blobs are saved as files, and text of a `text/…` type as text, whatever
-   * it looks like.
-   *
-   * @throws ByrefError as `save`, also with an empty `content_type`; `too_deep`, and `asset_unsupported` for a live object that the store cannot keep
-   */
-  saveAsset(asset: StructuredAssetInput, options?: SaveAssetOptions): Promise<AssetInfo>
-  /**
-   * Saves a file. A table (CSV, TSV, JSON rows, NDJSON, Parquet, Arrow, XLSX) also becomes a structured asset, with
-   * `columns`, `rows`, and `source` (the reference of the file). Its body is Parquet, so that a row or a cell is a
-   * range of it (docs/reference/tables.md). A broken table throws `TableError`, and the asset of the file stays.
-   */
-  importFile(body: BodyInput, options: ImportOptions): Promise<ImportedFile>
+export interface AssetReader {
   /**
    * Returns the whole body, which the caller may change, and its type. Structured content gives JSON; a table gives
    * Parquet.
@@ -221,6 +195,42 @@ export interface Assets {
    */
   rows(ref: AssetRefInput, options?: NamespaceOption & { signal?: AbortSignal }): Promise<TableRows>
   /**
+   * Lists the versions of an asset, oldest first: all that were made from the same first version, directly or not.
+   * Deleted versions are left out, and `previous` of the next one still names them. It reads the records of all assets
+   * that are younger than the first version.
+   */
+  versions(ref: AssetRefInput, options?: NamespaceOption): Promise<AssetInfo[]>
+  /** Returns the asset's meta. Never reads a body. */
+  meta(ref: AssetRefInput, options?: NamespaceOption): Promise<AssetMeta>
+}
+
+/** Saves, changes and reads assets. Their references follow the rules of {@link AssetReader}. */
+export interface Assets extends AssetReader {
+  /**
+   * Saves a file. Its type comes from its bytes, else from `mime` (default: that of the Blob or the Response), else
+   * from its name. Bytes are copied unless they are `owned`. A stream is read to its end, or cancelled if the save
+   * fails.
+   *
+   * @throws ByrefError `asset_invalid` for anything that is not a body (also for text), for a malformed type or time, and for a
+   * stream that was read or is being read elsewhere; `asset_too_large`, `quota_exceeded`, `asset_exists`, `storage_full`, `storage_failed`; what `onEvent` throws, when
+   * the asset is saved
+   */
+  save(body: BodyInput, mime?: string | null, options?: SaveOptions): Promise<AssetInfo>
+  /**
+   * Saves structured content as it is at the time of the call: JSON with bytes at its leaves; in the memory store also
+   * live objects. With a MIME type, bytes and Blobs are saved as files, and text of a `text/…` type as text, whatever
+   * it looks like.
+   *
+   * @throws ByrefError as `save`, also with an empty `content_type`; `too_deep`, and `asset_unsupported` for a live object that the store cannot keep
+   */
+  saveAsset(asset: StructuredAssetInput, options?: SaveAssetOptions): Promise<AssetInfo>
+  /**
+   * Saves a file. A table (CSV, TSV, JSON rows, NDJSON, Parquet, Arrow, XLSX) also becomes a structured asset, with
+   * `columns`, `rows`, and `source` (the reference of the file). Its body is Parquet, so that a row or a cell is a
+   * range of it (docs/reference/tables.md). A broken table throws `TableError`, and the asset of the file stays.
+   */
+  importFile(body: BodyInput, options: ImportOptions): Promise<ImportedFile>
+  /**
    * Queries tables with SQL (by DuckDB, an optional package): one SELECT. It names tables by their references in double
    * quotes, or by the names in `tables`. The result is a table.
    *
@@ -237,19 +247,7 @@ export interface Assets {
    * or a `test` fails; `asset_unsupported` for anything but text, JSON and tables; `invalid_arguments`; what `query` and
    * `save` throw
    */
-  edit(
-    ref: AssetRefInput,
-    edits: readonly Edit[],
-    options?: NamespaceOption & EditOptions,
-  ): Promise<EditedAsset>
-  /**
-   * Lists the versions of an asset, oldest first: all that were made from the same first version, directly or not.
-   * Deleted versions are left out, and `previous` of the next one still names them. It reads the records of all assets
-   * that are younger than the first version.
-   */
-  versions(ref: AssetRefInput, options?: NamespaceOption): Promise<AssetInfo[]>
-  /** Returns the asset's meta. Never reads a body. */
-  meta(ref: AssetRefInput, options?: NamespaceOption): Promise<AssetMeta>
+  edit(ref: AssetRefInput, edits: readonly Edit[], options?: EditOptions): Promise<EditedAsset>
   /**
    * Removes expired assets, leftovers of crashes, and the assets of the namespace that are no longer referenced. It is
    * mark and sweep, and safe during writes.

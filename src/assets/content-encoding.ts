@@ -20,22 +20,6 @@ export interface EncodedContent {
   objectPaths: string[]
 }
 
-/** The state of an encoding. */
-interface Encoding {
-  depth: number
-  nodes: number
-  /** The containers around the value that is being encoded, from the root. */
-  above: object[]
-  /** The key of each of them, and of the value itself, in the container before. Null in the list of a Set. */
-  keys: (string | number | null)[]
-  parts: Map<string, StorePart>
-  objects: unknown[]
-  objectPaths: string[]
-  blobs: Promise<Mark>[]
-  /** The prefix of placeholder texts for Blobs that are still being read. */
-  blobPlace: string
-}
-
 const MAX_NODES = 20_000_000
 
 /**
@@ -49,23 +33,8 @@ export async function encodeContent(
   content: unknown,
   { depth }: { depth: number },
 ): Promise<EncodedContent> {
-  const encoding: Encoding = {
-    depth,
-    nodes: 0,
-    above: [],
-    keys: [],
-    parts: new Map(),
-    objects: [],
-    objectPaths: [],
-    blobs: [],
-    // Random, so that no text in the content is taken for a placeholder.
-    blobPlace: `blob ${randomBytes(10).toString('hex')} `,
-  }
   try {
-    const root = content === undefined ? null : encode(encoding, content, 0)
-    const json = await withBlobs(JSON.stringify(root), encoding)
-    const { parts, objects, objectPaths } = encoding
-    return { json, marked: root !== content, parts: [...parts.values()], objects, objectPaths }
+    return await new ContentEncoder(depth).encoded(content)
   } catch (error) {
     if (error instanceof CycleError) return cyclic(content, error.path)
     if (error instanceof RangeError) throw beyondNode(error)
@@ -73,40 +42,167 @@ export async function encodeContent(
   }
 }
 
-function encode(encoding: Encoding, value: unknown, level: number): unknown {
-  if (++encoding.nodes > MAX_NODES) throw tooManyNodes()
-  switch (typeof value) {
-    case 'string':
-    case 'boolean':
-    case 'undefined':
-      // `JSON.stringify` writes undefined in a list as null.
-      return value
-    case 'number':
-      if (Object.is(value, -0)) return { [MARK]: 'number', value: '-0' }
-      return Number.isFinite(value) ? value : { [MARK]: 'number', value: String(value) }
-    case 'bigint':
-      return { [MARK]: 'bigint', value: String(value) }
-    case 'object':
-      return value === null ? null : encodeObject(encoding, value, level)
-    default:
-      return liveMark(encoding, value, level)
-  }
-}
+/** One encoding. Levels count from the root. */
+class ContentEncoder {
+  readonly #depth: number
+  #nodes = 0
+  /** The containers around the value that is being encoded, from the root. */
+  readonly #above: object[] = []
+  /** The key of each of them, and of the value itself, in the container before. Null in the list of a Set. */
+  readonly #keys: (string | number | null)[] = []
+  readonly #parts = new Map<string, StorePart>()
+  readonly #objects: unknown[] = []
+  readonly #objectPaths: string[] = []
+  readonly #blobs: Promise<Mark>[] = []
+  /** The prefix of placeholder texts for Blobs that are still being read. Random, so that no content has it. */
+  readonly #blobPlace = `blob ${randomBytes(10).toString('hex')} `
 
-function encodeObject(encoding: Encoding, value: object, level: number): unknown {
-  const isContainer = Array.isArray(value) || isRecord(value)
-  const leaf = isContainer ? null : encodeLeaf(encoding, value)
-  if (leaf !== null) return leaf
-  const { above, depth } = encoding
-  for (let i = 0; i < level; i++) {
-    if (above[i] === value) throw new CycleError(pathTo(encoding, level))
+  constructor(depth: number) {
+    this.#depth = depth
   }
-  if (level > depth) {
-    const message = `The content is nested more than ${depth} levels deep (limits.depth).`
-    throw new ByrefError('too_deep', message)
+
+  async encoded(content: unknown): Promise<EncodedContent> {
+    const root = content === undefined ? null : this.#encode(content, 0)
+    const json = await this.#withBlobs(JSON.stringify(root))
+    const parts = [...this.#parts.values()]
+    const live = { objects: this.#objects, objectPaths: this.#objectPaths }
+    return { json, marked: root !== content, parts, ...live }
   }
-  above[level] = value
-  return encodeContainer(encoding, value, level)
+
+  #encode(value: unknown, level: number): unknown {
+    if (++this.#nodes > MAX_NODES) throw tooManyNodes()
+    switch (typeof value) {
+      case 'string':
+      case 'boolean':
+      case 'undefined':
+        // `JSON.stringify` writes undefined in a list as null.
+        return value
+      case 'number':
+        if (Object.is(value, -0)) return { [MARK]: 'number', value: '-0' }
+        return Number.isFinite(value) ? value : { [MARK]: 'number', value: String(value) }
+      case 'bigint':
+        return { [MARK]: 'bigint', value: String(value) }
+      case 'object':
+        return value === null ? null : this.#encodeObject(value, level)
+      default:
+        return this.#liveMark(value, level)
+    }
+  }
+
+  #encodeObject(value: object, level: number): unknown {
+    const isContainer = Array.isArray(value) || isRecord(value)
+    const leaf = isContainer ? null : this.#encodeLeaf(value)
+    if (leaf !== null) return leaf
+    for (let i = 0; i < level; i++) {
+      if (this.#above[i] === value) throw new CycleError(this.#pathTo(level))
+    }
+    if (level > this.#depth) {
+      const message = `The content is nested more than ${this.#depth} levels deep (limits.depth).`
+      throw new ByrefError('too_deep', message)
+    }
+    this.#above[level] = value
+    return this.#encodeContainer(value, level)
+  }
+
+  /** Encodes an object without children. Returns null for all other objects. */
+  #encodeLeaf(value: object): Mark | string | null {
+    if (ArrayBuffer.isView(value)) {
+      const bytes = new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
+      return this.#bytesMark(bytes, viewName(value))
+    }
+    if (value instanceof ArrayBuffer) return this.#bytesMark(new Uint8Array(value), 'ArrayBuffer')
+    if (value instanceof Blob) return this.#holdPlace(value)
+    if (value instanceof Date) {
+      const isTime = !Number.isNaN(value.getTime())
+      return { [MARK]: 'date', value: isTime ? value.toISOString() : null }
+    }
+    return value instanceof URL ? { [MARK]: 'url', value: value.href } : null
+  }
+
+  #encodeContainer(value: object, level: number): unknown {
+    if (Array.isArray(value)) return this.#encodeList(value, level)
+    if (value instanceof Map) {
+      const entries = [...value].map((entry, i) => {
+        this.#keys[level + 1] = i
+        this.#above[level + 1] = entry
+        return this.#encodeList(entry, level + 1)
+      })
+      return { [MARK]: 'map', value: entries }
+    }
+    if (value instanceof Set) {
+      const items = [...value]
+      this.#keys[level + 1] = null
+      this.#above[level + 1] = items
+      return { [MARK]: 'set', value: this.#encodeList(items, level + 1) }
+    }
+    if (isPlainObject(value)) return this.#encodeRecord(value, level)
+    return this.#liveMark(value, level)
+  }
+
+  /** Returns the list itself if nothing in it becomes a mark. */
+  #encodeList(items: readonly unknown[], level: number): readonly unknown[] {
+    if (items.length > MAX_NODES) throw tooManyNodes()
+    let copy: unknown[] | null = null
+    for (let i = 0; i < items.length; i++) {
+      const item = items[i]
+      this.#keys[level + 1] = i
+      const encoded = this.#encode(item, level + 1)
+      if (encoded !== item) copy ??= items.slice(0, i)
+      copy?.push(encoded)
+    }
+    return copy ?? items
+  }
+
+  /** Returns the object itself if nothing in it becomes a mark. */
+  #encodeRecord(source: Record<string, unknown>, level: number): unknown {
+    let copy: Record<string, unknown> | null = null
+    const keys = Object.keys(source)
+    for (let i = 0; i < keys.length; i++) {
+      const key = keys[i] as string
+      const item = source[key]
+      this.#keys[level + 1] = key
+      const encoded = item === undefined ? undefined : this.#encode(item, level + 1)
+      if (encoded !== item) copy ??= picked(source, keys.slice(0, i))
+      if (copy) copy[key] = encoded
+    }
+    const result = copy ?? source
+    return Object.hasOwn(result, MARK) ? { [MARK]: 'record', value: result } : result
+  }
+
+  #bytesMark(bytes: Uint8Array, as: string, mime?: string): Mark {
+    const copy = copyBytes(bytes)
+    const digest = sha256(copy)
+    this.#parts.set(digest, { digest, bytes: copy })
+    return { [MARK]: 'bytes', as, digest, size: copy.byteLength, ...(mime && { mime }) }
+  }
+
+  #liveMark(value: unknown, level: number): Mark {
+    this.#objectPaths.push(this.#pathTo(level))
+    return { [MARK]: 'live', index: this.#objects.push(value) - 1 }
+  }
+
+  /** Returns a placeholder for the mark of a Blob, whose digest is known only after reading it. */
+  #holdPlace(blob: Blob): string {
+    const read = blob
+      .arrayBuffer()
+      .then((buffer) => this.#bytesMark(new Uint8Array(buffer), 'Blob', blob.type || undefined))
+    // It is awaited after the walk, which may fail before.
+    read.catch(() => {})
+    return this.#blobPlace + (this.#blobs.push(read) - 1)
+  }
+
+  async #withBlobs(json: string): Promise<string> {
+    if (this.#blobs.length === 0) return json
+    const marks = await Promise.all(this.#blobs)
+    return json.replace(new RegExp(`"${this.#blobPlace}(\\d+)"`, 'g'), (_, index) =>
+      JSON.stringify(marks[index]),
+    )
+  }
+
+  /** Returns the JSON Pointer to the value that is being encoded. */
+  #pathTo(level: number): string {
+    return toPointer(this.#keys.slice(1, level + 1).filter((key) => key !== null))
+  }
 }
 
 /** Returns whether an object is certainly plain data. It is a cheap test for most objects. */
@@ -114,115 +210,11 @@ function isRecord(value: object): boolean {
   return Object.getPrototypeOf(value) === Object.prototype
 }
 
-/** Encodes an object without children. Returns null for all other objects. */
-function encodeLeaf(encoding: Encoding, value: object): Mark | string | null {
-  if (ArrayBuffer.isView(value)) {
-    const bytes = new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
-    return bytesMark(encoding, bytes, viewName(value))
-  }
-  if (value instanceof ArrayBuffer) {
-    return bytesMark(encoding, new Uint8Array(value), 'ArrayBuffer')
-  }
-  if (value instanceof Blob) return holdPlace(encoding, value)
-  if (value instanceof Date) {
-    const isTime = !Number.isNaN(value.getTime())
-    return { [MARK]: 'date', value: isTime ? value.toISOString() : null }
-  }
-  return value instanceof URL ? { [MARK]: 'url', value: value.href } : null
-}
-
-function encodeContainer(encoding: Encoding, value: object, level: number): unknown {
-  if (Array.isArray(value)) return encodeList(encoding, value, level)
-  const { above, keys } = encoding
-  if (value instanceof Map) {
-    const entries = [...value].map((entry, i) => {
-      keys[level + 1] = i
-      above[level + 1] = entry
-      return encodeList(encoding, entry, level + 1)
-    })
-    return { [MARK]: 'map', value: entries }
-  }
-  if (value instanceof Set) {
-    const items = [...value]
-    keys[level + 1] = null
-    above[level + 1] = items
-    return { [MARK]: 'set', value: encodeList(encoding, items, level + 1) }
-  }
-  if (isPlainObject(value)) return encodeRecord(encoding, value, level)
-  return liveMark(encoding, value, level)
-}
-
-/** Returns the list itself if nothing in it becomes a mark. */
-function encodeList(
-  encoding: Encoding,
-  items: readonly unknown[],
-  level: number,
-): readonly unknown[] {
-  if (items.length > MAX_NODES) throw tooManyNodes()
-  let copy: unknown[] | null = null
-  for (let i = 0; i < items.length; i++) {
-    const item = items[i]
-    encoding.keys[level + 1] = i
-    const encoded = encode(encoding, item, level + 1)
-    if (encoded !== item) copy ??= items.slice(0, i)
-    copy?.push(encoded)
-  }
-  return copy ?? items
-}
-
-/** Returns the object itself if nothing in it becomes a mark. */
-function encodeRecord(encoding: Encoding, source: Record<string, unknown>, level: number): unknown {
-  let copy: Record<string, unknown> | null = null
-  const keys = Object.keys(source)
-  for (let i = 0; i < keys.length; i++) {
-    const key = keys[i] as string
-    const item = source[key]
-    encoding.keys[level + 1] = key
-    const encoded = item === undefined ? undefined : encode(encoding, item, level + 1)
-    if (encoded !== item) copy ??= picked(source, keys.slice(0, i))
-    if (copy) copy[key] = encoded
-  }
-  const result = copy ?? source
-  return Object.hasOwn(result, MARK) ? { [MARK]: 'record', value: result } : result
-}
-
 /** Without a prototype, `__proto__` is an ordinary key. */
 function picked(source: Record<string, unknown>, keys: string[]): Record<string, unknown> {
   const copy = Object.create(null) as Record<string, unknown>
   for (const key of keys) copy[key] = source[key]
   return copy
-}
-
-function bytesMark({ parts }: Encoding, bytes: Uint8Array, as: string, mime?: string): Mark {
-  const copy = copyBytes(bytes)
-  const digest = sha256(copy)
-  parts.set(digest, { digest, bytes: copy })
-  return { [MARK]: 'bytes', as, digest, size: copy.byteLength, ...(mime && { mime }) }
-}
-
-function liveMark(encoding: Encoding, value: unknown, level: number): Mark {
-  const { objects, objectPaths } = encoding
-  objects.push(value)
-  objectPaths.push(pathTo(encoding, level))
-  return { [MARK]: 'live', index: objects.length - 1 }
-}
-
-/** Returns a placeholder for the mark of a Blob, whose digest is known only after reading it. */
-function holdPlace(encoding: Encoding, blob: Blob): string {
-  const read = blob
-    .arrayBuffer()
-    .then((buffer) => bytesMark(encoding, new Uint8Array(buffer), 'Blob', blob.type || undefined))
-  // It is awaited after the walk, which may fail before.
-  read.catch(() => {})
-  return encoding.blobPlace + (encoding.blobs.push(read) - 1)
-}
-
-async function withBlobs(json: string, { blobs, blobPlace }: Encoding): Promise<string> {
-  if (blobs.length === 0) return json
-  const marks = await Promise.all(blobs)
-  return json.replace(new RegExp(`"${blobPlace}(\\d+)"`, 'g'), (_, index) =>
-    JSON.stringify(marks[index]),
-  )
 }
 
 /** Returns `DataView`, or the name of the typed array. A Buffer is a `Uint8Array`. */
@@ -244,12 +236,6 @@ class CycleError extends Error {
 function cyclic(content: unknown, path: string): EncodedContent {
   const json = JSON.stringify({ [MARK]: 'live', index: 0 })
   return { json, marked: true, parts: [], objects: [content], objectPaths: [path] }
-}
-
-/** Returns the JSON Pointer to the value that is being encoded. */
-function pathTo({ keys }: Encoding, level: number): string {
-  const steps = keys.slice(1, level + 1).filter((key) => key !== null)
-  return toPointer(steps)
 }
 
 function tooManyNodes(): ByrefError {

@@ -41,7 +41,8 @@ export function createAssets(options: CreateAssetsOptions = {}): Assets {
     store,
     config,
     locator: new AssetLocator(config.namespacing),
-    cache: new ContentCache(config.limits.cacheBytes),
+    // What can be read only once must not stay here.
+    cache: new ContentCache(store.readsOnce ? 0 : config.limits.cacheBytes),
     payloads: new AssetPayloads(config),
     quota: quotaOf(config.limits),
   }

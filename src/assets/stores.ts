@@ -66,13 +66,14 @@ export type {
   RecordIndex,
   RecordPlace,
 } from './records/record-index.ts'
-export { createStore, type StoreParts } from './stores/create-store.ts'
+export { createStore } from './stores/create-store.ts'
 export { memoryBodies } from './stores/memory.ts'
 export {
   createPassthroughStore,
   type PassthroughStoreOptions,
 } from './stores/passthrough.ts'
 export { type RebuiltRecords, rebuildRecords } from './stores/rebuild-records.ts'
+export type { StoreParts } from './stores/store-parts.ts'
 export type { SweepOptions, SweepResult } from './sweep-assets.ts'
 export { TableError } from './tables/table-error.ts'
 export type { ColumnType, TableColumn } from './tables/table-facts.ts'

@@ -151,8 +151,7 @@ const LONGEST = 4 * 1024
 class LiveSet {
   readonly #store: FullAssetStore
   readonly #records: ReadonlyMap<string, AssetRecord>
-  readonly #signal: AbortSignal | undefined
-  readonly #keepVersions: NonNullable<SweepOptions['keepVersions']>
+  readonly #options: SweepOptions
   readonly #found = new Set<string>()
   /** Older versions that stay, with the number of versions that stay before them. */
   readonly #versions = new Map<string, number>()
@@ -164,12 +163,11 @@ class LiveSet {
   constructor(
     store: FullAssetStore,
     records: ReadonlyMap<string, AssetRecord>,
-    { signal, keepVersions = 0 }: SweepOptions,
+    options: SweepOptions,
   ) {
     this.#store = store
     this.#records = records
-    this.#signal = signal
-    this.#keepVersions = keepVersions
+    this.#options = options
   }
 
   has(assetId: string): boolean {
@@ -207,7 +205,7 @@ class LiveSet {
 
   /** Returns how many older versions stay. */
   #countFor(name: string | null): number {
-    const counts = this.#keepVersions
+    const { keepVersions: counts = 0 } = this.#options
     if (typeof counts === 'number') return counts
     const isNamed = name !== null && Object.hasOwn(counts, name)
     return counts[isNamed ? name : '*'] ?? 0
@@ -236,7 +234,7 @@ class LiveSet {
 
   async #readText({ assetId, namespace }: AssetRecord): Promise<Set<string>> {
     const found = new Set<string>()
-    const options = { namespace, keep: true, signal: this.#signal }
+    const options = { namespace, keep: true, signal: this.#options.signal }
     const opened = await this.#store.open(assetId, options)
     if (!opened) return found
     let rest = ''

@@ -189,9 +189,7 @@ export async function allRows(
   const { mime, table } = file
   if (table) return (content as { rows: unknown[] }).rows
   if ([null, 'json'].includes(tableFormat(mime))) return null
-  const rows: unknown[] = []
-  for await (const row of await assets.rows(ref)) rows.push(row)
-  return rows
+  return Array.fromAsync(await assets.rows(ref))
 }
 
 /** Returns the file or table that a reference names as a whole. Null for another value or a field. */

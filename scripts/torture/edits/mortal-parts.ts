@@ -1,4 +1,4 @@
-import type { StoreParts } from '../../../src/assets/stores/create-store.ts'
+import type { StoreParts } from '../../../src/assets/stores/store-parts.ts'
 import type { Life } from '../runs/life.ts'
 
 /**

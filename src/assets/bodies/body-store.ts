@@ -1,4 +1,5 @@
 import type { AssetBody } from '../asset-store.ts'
+import type { ByteRange } from './body.ts'
 
 /**
  * Stores bytes under keys. It knows neither assets nor digests. The caller chooses the key, and a key is used for one
@@ -43,9 +44,7 @@ export interface BodyPutOptions {
 }
 
 /** A range of a body that has `size` bytes. */
-export interface BodyRange {
-  start: number
-  end: number
+export interface BodyRange extends ByteRange {
   size: number
   /** Aborted when the body is no longer needed. */
   signal?: AbortSignal

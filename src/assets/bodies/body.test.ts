@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { inParallel } from '../in-parallel.ts'
-import { byteRange, meterStream, peek, readBytes, streamFrom } from './body.ts'
+import { byteRange, meterStream, peek, readBytes } from './body.ts'
 
 function streamOf(chunks: Uint8Array[]): ReadableStream<Uint8Array> {
   const left = [...chunks]
@@ -106,26 +106,6 @@ describe('meterStream', () => {
     setTimeout(() => abort.abort(new Error('enough')), 1)
     await expect(reading).rejects.toThrow('enough')
     expect(cancelled).toHaveLength(1)
-  })
-})
-
-describe('streamFrom', () => {
-  it('starts with the first read, and ends its source when it is cancelled', async () => {
-    const seen: string[] = []
-    const stream = streamFrom(async function* () {
-      seen.push('started')
-      try {
-        for (;;) yield new Uint8Array(1)
-      } finally {
-        seen.push('ended')
-      }
-    })
-    await new Promise((go) => setTimeout(go, 1))
-    expect(seen).toEqual([])
-    const reader = stream.getReader()
-    await reader.read()
-    await reader.cancel()
-    expect(seen).toEqual(['started', 'ended'])
   })
 })
 

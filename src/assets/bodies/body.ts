@@ -47,30 +47,11 @@ export function streamOf(bytes: Uint8Array): ReadableStream<Uint8Array<ArrayBuff
   })
 }
 
-/**
- * Returns a stream of the chunks that `chunks` yields. The generator starts with the first read and returns when the
- * stream is cancelled.
- */
-export function streamFrom(
-  chunks: () => AsyncGenerator<Uint8Array<ArrayBuffer>>,
-): ReadableStream<Uint8Array<ArrayBuffer>> {
-  let source: AsyncGenerator<Uint8Array<ArrayBuffer>> | undefined
-  return pullStream(
-    async () => {
-      source ??= chunks()
-      const { value, done } = await source.next()
-      return done ? null : value
-    },
-    () => source?.return(undefined),
-  )
-}
-
 /** Returns all bytes of a body, in memory. The result may be the input. */
 export async function readBytes(body: AssetBody): Promise<Uint8Array> {
   if (body instanceof Uint8Array) return body
-  const chunks: Uint8Array[] = []
-  for await (const chunk of body) chunks.push(asBytes(chunk))
-  const only = chunks[0]
+  const chunks = await Array.fromAsync(body, asBytes)
+  const [only] = chunks
   return only && chunks.length === 1 ? only : plain(Buffer.concat(chunks))
 }
 

@@ -19,15 +19,16 @@ export function digestOf(bytes: Uint8Array): string {
 /** Computes SHA-256 and length chunk by chunk. */
 export class Digester {
   readonly #hash = createHash('sha256')
-  #size = 0
+  /** In bytes. */
+  size = 0
 
   update(chunk: Uint8Array): void {
     this.#hash.update(chunk)
-    this.#size += chunk.byteLength
+    this.size += chunk.byteLength
   }
 
   finish(): { digest: string; size: number } {
-    return { digest: this.#hash.digest('hex'), size: this.#size }
+    return { digest: this.#hash.digest('hex'), size: this.size }
   }
 }
 

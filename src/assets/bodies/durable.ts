@@ -59,7 +59,7 @@ export async function writeDurable(
       throw new ByrefError('storage_failed', message, { cause })
     })
   } catch (error) {
-    await removeFile(path).catch(() => {})
+    await unlink(path).catch(() => {})
     signal?.throwIfAborted()
     throw error
   } finally {
@@ -72,18 +72,12 @@ async function* copiesOf(body: AssetBody): AsyncGenerator<Buffer> {
   for await (const chunk of chunksOf(body)) yield Buffer.from(chunk)
 }
 
-/** Removes a file; false if there was none. */
-export async function removeFile(path: string): Promise<boolean> {
+/** Returns the result of work on a file or folder, or null if that does not exist. */
+export async function ifExists<T>(work: Promise<T>): Promise<T | null> {
   try {
-    await unlink(path)
-    return true
+    return await work
   } catch (error) {
-    if (isMissing(error)) return false
+    if (osCode(error) === 'ENOENT' || osCode(error) === 'ENOTDIR') return null
     throw error
   }
-}
-
-/** Returns whether an error means that a file or folder does not exist. */
-export function isMissing(error: unknown): boolean {
-  return osCode(error) === 'ENOENT' || osCode(error) === 'ENOTDIR'
 }

@@ -1,19 +1,11 @@
 import type { FileHandle } from 'node:fs/promises'
 import { checkOptions, is } from '../../core/check-options.ts'
-import { inBackground } from '../../core/in-background.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
 import { pullStream } from './body.ts'
 import type { BodyRange, BodyStore, ListedBody } from './body-store.ts'
-import {
-  createFile,
-  isMissing,
-  osCode,
-  removeFile,
-  withStorageErrors,
-  writeDurable,
-} from './durable.ts'
+import { createFile, ifExists, osCode, withStorageErrors, writeDurable } from './durable.ts'
 
-const { mkdir, open, readdir, stat } = nodeBuiltin('node:fs/promises')
+const { mkdir, open, readdir, stat, unlink } = nodeBuiltin('node:fs/promises')
 const { dirname, join, relative, resolve, sep } = nodeBuiltin('node:path')
 
 /** Options of {@link fsBodies}. */
@@ -53,31 +45,30 @@ export function fsBodies(folder: string, options: FsBodiesOptions = {}): BodySto
   }
 
   /** Syncs each folder once for all puts that wait for it. */
-  const folderSyncs = new Batches<string>((paths) => {
+  const syncOnce = batching<string>((paths) => {
     const syncs = new Map([...new Set(paths)].map((path) => [path, syncFolder(path)]))
-    return Promise.allSettled(paths.map((path) => syncs.get(path)))
+    return paths.map((path) => syncs.get(path))
   })
 
   /** Writes files that arrive together, and then syncs their folders. */
-  const puts = new Batches<{ path: string; body: Uint8Array }>(async (files) => {
+  const putBytes = batching<{ path: string; body: Uint8Array }>((files) => {
     const writing = files.map(async ({ path, body }) => {
       await writeDurable(await create(path), path, body)
     })
-    await Promise.allSettled(writing)
-    return Promise.allSettled(
-      files.map(async ({ path }, i) => {
-        await writing[i]
-        await folderSyncs.add(dirname(path))
-      }),
-    )
+    const written = Promise.allSettled(writing)
+    return files.map(async ({ path }, i) => {
+      await written
+      await writing[i]
+      await syncOnce(dirname(path))
+    })
   })
 
   async function* filesIn(path: string): AsyncGenerator<ListedBody> {
-    for (const entry of (await orNull(readdir(path, { withFileTypes: true }))) ?? []) {
+    for (const entry of (await ifExists(readdir(path, { withFileTypes: true }))) ?? []) {
       const below = join(path, entry.name)
       if (entry.isDirectory()) yield* filesIn(below)
       else {
-        const found = await orNull(stat(below))
+        const found = await ifExists(stat(below))
         const key = relative(root, below).split(sep).join('/')
         if (found) yield { key, size: found.size, putAt: found.mtimeMs }
       }
@@ -90,20 +81,20 @@ export function fsBodies(folder: string, options: FsBodiesOptions = {}): BodySto
     put: (key, body, { signal }) =>
       withStorageErrors('Saving an asset', async () => {
         const path = pathOf(key)
-        if (body instanceof Uint8Array) return puts.add({ path, body })
+        if (body instanceof Uint8Array) return putBytes({ path, body })
         await writeDurable(await create(path), path, body, signal)
-        await folderSyncs.add(dirname(path))
+        await syncOnce(dirname(path))
       }),
 
     open: (key, range) =>
       withStorageErrors('Reading an asset', async () => {
-        const file = await orNull(open(pathOf(key), 'r'))
+        const file = await ifExists(open(pathOf(key), 'r'))
         return file && streamFile(file, range)
       }),
 
     delete: (key) =>
       withStorageErrors('Removing an asset', async () => {
-        await removeFile(pathOf(key))
+        await ifExists(unlink(pathOf(key)))
       }),
 
     async *list(prefix) {
@@ -133,15 +124,6 @@ function streamFile(file: FileHandle, { start, end }: BodyRange): ReadableStream
     () => withStorageErrors('Reading an asset', next),
     () => file.close(),
   )
-}
-
-async function orNull<T>(found: Promise<T>): Promise<T | null> {
-  try {
-    return await found
-  } catch (error) {
-    if (isMissing(error)) return null
-    throw error
-  }
 }
 
 /** Waits until the names in a folder are on the disk. */
@@ -202,50 +184,29 @@ class FolderMaker {
   }
 }
 
-interface Waiting<T> {
-  item: T
-  resolve(): void
-  reject(error: unknown): void
-}
+/**
+ * Returns a function that resolves when `start` has processed an item. Items that come during a batch wait for the next
+ * one, which has all of them.
+ */
+function batching<T>(
+  start: (items: readonly T[]) => (Promise<void> | undefined)[],
+): (item: T) => Promise<void> {
+  let waiting: T[] = []
+  let next: Promise<(Promise<void> | undefined)[]> | null = null
+  let last: Promise<unknown> = Promise.resolve()
 
-/** Collects items while a batch is being processed; the next batch takes all of them. */
-class Batches<T> {
-  readonly #run: (items: T[]) => Promise<PromiseSettledResult<unknown>[]>
-  #waiting: Waiting<T>[] = []
-  #isRunning = false
-
-  /** `run` processes a batch and returns the outcome of each item. */
-  constructor(run: (items: T[]) => Promise<PromiseSettledResult<unknown>[]>) {
-    this.#run = run
+  function startNext() {
+    const running = start(waiting)
+    waiting = []
+    next = null
+    last = Promise.allSettled(running)
+    return running
   }
 
-  /** Resolves when the batch of the item was processed. */
-  add(item: T): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ item, resolve, reject })
-      if (this.#isRunning) return
-      this.#isRunning = true
-      queueMicrotask(() => inBackground('Writing bodies', this.#work()))
-    })
-  }
-
-  async #work(): Promise<void> {
-    for (let batch = this.#taken(); batch.length > 0; batch = this.#taken()) {
-      try {
-        const results = await this.#run(batch.map(({ item }) => item))
-        for (const [i, { resolve, reject }] of batch.entries()) {
-          const result = results[i]
-          if (result?.status === 'rejected') reject(result.reason)
-          else resolve()
-        }
-      } catch (error) {
-        for (const { reject } of batch) reject(error)
-      }
-    }
-    this.#isRunning = false
-  }
-
-  #taken(): Waiting<T>[] {
-    return this.#waiting.splice(0)
+  return async (item) => {
+    const place = waiting.push(item) - 1
+    next ??= last.then(startNext)
+    const batch = await next
+    await batch[place]
   }
 }

@@ -3,7 +3,7 @@ import { ByrefError } from '../../core/errors.ts'
 import { unlessAborted } from '../../core/on-abort.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
 import { inTime } from './abortable.ts'
-import { type ByteRange, pullStream } from './body.ts'
+import { type ByteRange, cancelBody, pullStream } from './body.ts'
 import type { BodyStore } from './body-store.ts'
 import {
   CONNECTOR_OPTIONS,
@@ -116,33 +116,30 @@ function streamResumed(
   options: ByteRange & { timeoutMs: number },
 ): ReadableStream<Uint8Array> {
   const ended = new AbortController()
-  let unread: ReadableStream<Uint8Array> | null = first
-  const openNext: OpenAt = async (offset, signal) => {
-    const stream = unread ?? (await open(offset, signal))
-    unread = null
-    return stream
-  }
-  const chunks = readResumed(openNext, { ...options, signal: ended.signal })
+  const chunks = readResumed(first, open, { ...options, signal: ended.signal })
   return pullStream(
     async () => (await chunks.next()).value ?? null,
     async (reason) => {
       ended.abort(reason)
-      await unread?.cancel(reason)
+      cancelBody(first, reason)
       await chunks.return(undefined)
     },
   )
 }
 
 async function* readResumed(
+  first: ReadableStream<Uint8Array>,
   open: OpenAt,
   options: ByteRange & { timeoutMs: number; signal: AbortSignal },
 ): AsyncGenerator<Uint8Array> {
   const { start, end, timeoutMs, signal } = options
+  let next: ReadableStream<Uint8Array> | null = first
   let offset = start
   let failures = 0
   while (offset < end) {
     try {
-      const stream = await unlessAborted(signal, () => open(offset, signal))
+      const stream = next ?? (await unlessAborted(signal, () => open(offset, signal)))
+      next = null
       for await (const chunk of withoutPauses(stream, timeoutMs, signal)) {
         if (chunk.byteLength === 0) continue
         offset += chunk.byteLength

@@ -47,16 +47,20 @@ const HEAD_BYTES = 64 * 1024
  * a text, which may end in the middle of a character.
  */
 export function decodeText(bytes: Uint8Array, { isWhole = true } = {}): string {
-  return new TextDecoder(encodingOf(bytes, isWhole)).decode(bytes, { stream: !isWhole })
+  return new TextDecoder(headEncoding(bytes, { isWhole })).decode(bytes, { stream: !isWhole })
 }
 
 /** Decodes a stream like {@link decodeText}, chunk by chunk. The first 64 KiB decide the encoding. */
 export async function* textIn(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   const { head, body, complete } = await peek(stream, HEAD_BYTES)
-  yield* decodedText(chunksOf(body), encodingOf(head, complete))
+  yield* decodedText(chunksOf(body), headEncoding(head, { isWhole: complete }))
 }
 
-function encodingOf(head: Uint8Array, isWhole: boolean): TextEncodingName {
+/** Returns the encoding of a text by its first bytes, which are the whole text or may end in the middle of a character. */
+export function headEncoding(
+  head: Uint8Array,
+  { isWhole }: { isWhole: boolean },
+): TextEncodingName {
   const marked = markedEncoding(head)
   if (marked !== 'utf-8') return marked
   try {

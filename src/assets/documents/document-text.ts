@@ -22,8 +22,8 @@ export interface DocumentSource {
   form: DocumentForm
   /** A name for error messages. */
   name: string
-  /** The cache key of the text, which is equal for equal documents. Null means no caching. */
-  key: string | null
+  /** The cache key of the text, which is equal for equal documents. */
+  key: string
   open(signal?: AbortSignal): Promise<ReadableStream<Uint8Array>>
 }
 
@@ -40,12 +40,10 @@ export async function documentText(
   document: DocumentSource,
   { cache, limits }: Pick<ContentAccess, 'cache' | 'limits'>,
 ): Promise<AssetText> {
-  const { key } = document
-  const read = async () => {
+  return cache.load(document.key, async () => {
     const value = await readDocument(document, limits.valueBytes)
     return { value, bytes: value.text.length * 2 }
-  }
-  return key === null ? (await read()).value : cache.load(key, read)
+  })
 }
 
 async function readDocument(

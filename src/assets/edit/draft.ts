@@ -1,4 +1,5 @@
-import { chunksOf, streamFrom } from '../bodies/body.ts'
+import { chunksOf } from '../bodies/body.ts'
+import { bufferOf } from '../bodies/buffer-of.ts'
 import type { BodyRanges as Ranges } from '../content-access.ts'
 
 /** The original body, of which any part can be read repeatedly. */
@@ -72,14 +73,17 @@ export class Draft {
 
   /** Returns the bytes of a small range. */
   async read(start: number, end: number): Promise<Uint8Array> {
-    const chunks: Uint8Array[] = []
-    for await (const chunk of this.chunks(start, end)) chunks.push(chunk)
-    return chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks)
+    return Buffer.concat(await Array.fromAsync(this.chunks(start, end)))
+  }
+
+  /** Returns a small range of a text in UTF-8. */
+  async text(start = 0, end = Infinity): Promise<string> {
+    return bufferOf(await this.read(start, end)).toString()
   }
 
   /** Returns the edited body as a stream. */
   stream(): ReadableStream<Uint8Array> {
-    return streamFrom(() => this.chunks() as AsyncGenerator<Uint8Array<ArrayBuffer>>)
+    return ReadableStream.from(this.chunks())
   }
 
   /** Returns what differs from the original, in order. */

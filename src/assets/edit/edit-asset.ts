@@ -8,7 +8,7 @@ import type { AssetWriter, VersionOptions } from '../asset-writer.ts'
 import type { EditedAsset, QueryOptions, SaveAssetOptions, TableQuery } from '../assets-contract.ts'
 import { type AssetsCore, infoOf } from '../assets-core.ts'
 import { isJsonType } from '../bodies/mime-type.ts'
-import { markedEncoding } from '../bodies/text-encoding.ts'
+import { headEncoding } from '../bodies/text-encoding.ts'
 import { type BodyRanges, bodyRanges, rangesOf } from '../content-access.ts'
 import { defined } from '../defined.ts'
 import { unescaped } from '../json/json-walker.ts'
@@ -19,7 +19,7 @@ import { checkEdits, type Edit, isJsonEdit } from './edit.ts'
 import { editJson } from './json-edits.ts'
 import { findPlace } from './json-place.ts'
 import { rawOffsets } from './json-text.ts'
-import { LineIndex } from './line-counter.ts'
+import { LineIndex } from './line-numbers.ts'
 import { textDiff } from './text-diff.ts'
 import { editText, type TextEdit } from './text-edits.ts'
 import { TextForm } from './text-form.ts'
@@ -51,10 +51,11 @@ export interface EditCall {
   options: SaveAssetOptions
 }
 
-/** The edited asset, and how to save its next version. */
+/** The edited asset, and how to save its next version, unless this is a dry run. */
 interface Editing extends EditSources {
   record: AssetRecord
   saving: SaveAssetOptions
+  dryRun: boolean
 }
 
 /** Applies edits, and saves a new version unless this is a dry run. */
@@ -72,12 +73,12 @@ export async function editAsset(
   }
   const previous = locator.refOf(assetId, namespace, place.fieldPath)
   const saving = { expiresAt: record.expiresAt, ...defined(options) }
-  const editing = { ...sources, record, saving }
+  const editing = { ...sources, record, saving, dryRun }
   const sql = sqlOf(edits)
   const edited =
     sql === null
-      ? await editBody(editing, { edits, fieldPath, dryRun })
-      : await editTable(editing, { sql, table: previous, dryRun })
+      ? await editBody(editing, edits, fieldPath)
+      : await editTable(editing, sql, previous)
   const ref = locator.refOf(edited.asset.assetId, namespace, place.fieldPath)
   return { ...edited, ref, previous }
 }
@@ -95,8 +96,9 @@ function sqlOf(edits: readonly Edit[]): string | null {
 
 /** Replaces the rows of a table, which `table` refers to, by those of a statement. */
 async function editTable(
-  { core, query, runQuery, record, saving }: Editing,
-  { sql, table, dryRun }: { sql: string; table: string; dryRun: boolean },
+  { core, query, runQuery, record, saving, dryRun }: Editing,
+  sql: string,
+  table: string,
 ): Promise<Edited> {
   const facts = tableFacts(record)
   if (!facts) throw unsupported('The asset is not a table: edit it with find and replace')
@@ -119,34 +121,27 @@ function sized(asset: AssetInfo, rows: number, columns: number): Edited {
   return { asset, changes: rows, diff: `${rows} rows, ${columns} columns` }
 }
 
-interface BodyEdits {
-  edits: readonly Edit[]
-  /** The path of the reference, which begins with `content`; empty if it has none. */
-  fieldPath: readonly FieldKey[]
-}
-
-/** Edits a text or JSON. */
+/**
+ * Edits a text or JSON.
+ *
+ * @param fieldPath The path of the reference, which begins with `content`; empty if it has none.
+ */
 async function editBody(
   editing: Editing,
-  { dryRun, ...call }: BodyEdits & { dryRun: boolean },
+  edits: readonly Edit[],
+  fieldPath: readonly FieldKey[],
 ): Promise<Edited> {
-  const { core, record } = editing
+  const { core, record, dryRun } = editing
   if (tableFacts(record)) {
     throw unsupported('The asset is a table: edit it with one { sql } over the table rows')
   }
-  const { changes, diff, draft } = await planEdit(editing, call)
+  const { changes, diff, draft } = await planEdit(editing, edits, fieldPath)
   const asset = dryRun ? infoOf(record, core.locator) : await saveEdited(editing, draft)
   return { asset, changes, diff }
 }
 
 /** The changes of edits, before anything is saved. */
-interface EditPlan {
-  /** Number of places. */
-  changes: number
-  /** A unified diff of a text, the changed paths of JSON. At most about 2,000 characters. */
-  diff: string
-  draft: Draft
-}
+type EditPlan = Omit<Edited, 'asset'> & { draft: Draft }
 
 /**
  * Applies edits to the body of an asset, or to the field at a path in it, without saving anything.
@@ -155,7 +150,8 @@ interface EditPlan {
  */
 async function planEdit(
   { core, record, saving }: Editing,
-  { edits, fieldPath }: BodyEdits,
+  edits: readonly Edit[],
+  fieldPath: readonly FieldKey[],
 ): Promise<EditPlan> {
   if (record.attributes.marked) {
     throw unsupported(
@@ -203,7 +199,7 @@ async function editInJson(
   edits: readonly Edit[],
   steps: readonly string[],
 ): Promise<EditPlan> {
-  if (!edits.every(isJsonEdit)) return editField(draft, { edits: textEditsOf(edits), steps })
+  if (!edits.every(isJsonEdit)) return editField(draft, textEditsOf(edits), steps)
   const paths = await editJson(draft, edits, steps)
   return { changes: paths.length, diff: listed(paths), draft }
 }
@@ -219,8 +215,7 @@ const HEAD = 64 * 1024
 /** Returns advice for JSON on one line, which `fetch_asset` shows with a line for each value. Empty for other texts. */
 async function jsonHint(draft: Draft, { mime, attributes }: AssetRecord): Promise<string> {
   if (!attributes.structured && !isJsonType(mime)) return ''
-  const head = Buffer.from(await draft.read(0, HEAD))
-  if (head.toString().trim().includes('\n')) return ''
+  if ((await draft.text(0, HEAD)).trim().includes('\n')) return ''
   return ' This JSON is on one line: change it with { op, path, value }.'
 }
 
@@ -248,7 +243,7 @@ async function checkJson(draft: Draft): Promise<void> {
 }
 
 async function parsed(draft: Draft): Promise<unknown> {
-  return JSON.parse(Buffer.from(await draft.read(0, draft.size)).toString())
+  return JSON.parse(await draft.text())
 }
 
 /** Saves an edited draft as a new version of the asset. */
@@ -276,13 +271,14 @@ async function saveEdited(editing: Editing, draft: Draft): Promise<AssetInfo> {
 /** Edits a text inside JSON. Only the changed characters are written again. */
 async function editField(
   draft: Draft,
-  { edits, steps }: { edits: readonly TextEdit[]; steps: readonly string[] },
+  edits: readonly TextEdit[],
+  steps: readonly string[],
 ): Promise<EditPlan> {
   const name = steps.length > 0 ? `The value at /${steps.join('/')}` : 'The value'
   const place = await findPlace(draft, steps)
   if (!place?.value) throw new ByrefError('field_not_found', `${name} does not exist.`)
   const { start, end } = place.value
-  const raw = Buffer.from(await draft.read(start, end)).toString()
+  const raw = await draft.text(start, end)
   if (!raw.startsWith('"')) {
     throw unsupported(`${name} is not text: edit it with JSON operations`)
   }
@@ -315,22 +311,16 @@ async function originalOf(source: BodyRanges): Promise<BodyRanges> {
 
 /** Returns whether a body is JSON whose whole value is a text. */
 async function isJsonText(draft: Draft, { mime }: AssetRecord): Promise<boolean> {
-  return isJsonType(mime) && /^\s*"/.test(Buffer.from(await draft.read(0, 64)).toString())
+  return isJsonType(mime) && /^\s*"/.test(await draft.text(0, 64))
 }
 
 /** Returns whether a body is text: by its type, or by its beginning. */
 async function isText(draft: Draft, { mime }: AssetRecord): Promise<boolean> {
   if (/^text\//.test(mime) || isJsonType(mime)) return true
   const head = await draft.read(0, 4096)
-  if (markedEncoding(head) !== 'utf-8') return true
-  if (head.includes(0)) return false
-  try {
-    // The last character may be cut.
-    new TextDecoder('utf-8', { fatal: true }).decode(head, { stream: true })
-    return true
-  } catch {
-    return false
-  }
+  // The last character may be cut.
+  const encoding = headEncoding(head, { isWhole: false })
+  return encoding === 'utf-8' ? !head.includes(0) : encoding !== 'windows-1252'
 }
 
 function listed(paths: readonly string[]): string {

@@ -5,8 +5,9 @@ import { withStorageErrors } from '../bodies/durable.ts'
 import { createAssets } from '../create-assets.ts'
 import { mountSmallDisk } from '../fixtures/small-disk.ts'
 import { testFolder } from '../fixtures/stores.ts'
-import { createStore, type StoreParts } from '../stores/create-store.ts'
+import { createStore } from '../stores/create-store.ts'
 import { fsParts } from '../stores/fs.ts'
+import type { StoreParts } from '../stores/store-parts.ts'
 import type { Edit } from './edit.ts'
 
 const folder = testFolder()

@@ -106,8 +106,7 @@ class JsonEditor {
     if (!container) throw this.#rejected('The whole document cannot be removed')
     for (let left = container.isList ? 1 : container.found.length; left > 0; left--) {
       const entry = container.found.at(-1) as ScannedEntry
-      const before = container.before.at(-1)
-      const after = container.after.at(-1)
+      const { before, after } = container
       if (after) this.#splice(entry.start, after.start, '')
       else if (before) this.#splice(before.end, entry.end, '')
       else this.#splice(container.start + 1, container.end - 1, '')
@@ -131,7 +130,7 @@ class JsonEditor {
         `${this.#name}: The value at ${path} has ${end - start} bytes.`,
       )
     }
-    return Buffer.from(await this.#draft.read(start, end)).toString()
+    return this.#draft.text(start, end)
   }
 
   async #existing(path: string): Promise<JsonPlace> {
@@ -167,9 +166,8 @@ class JsonEditor {
     const { first, second, last, isList } = container
     if (!first || !last) {
       const indent = await this.#indentAt(container.start)
-      const unit = await this.#unit()
+      const { unit, lineEnd } = await this.#lineStyle()
       if (indent === null || unit === null) return { ...COMPACT, colon: unit === null ? ':' : ': ' }
-      const lineEnd = await this.#lineEnd()
       const line = `${lineEnd}${indent}${unit}`
       return {
         opening: line,
@@ -179,9 +177,9 @@ class JsonEditor {
         indent: indent + unit,
       }
     }
-    const opening = await this.#text(container.start + 1, first.start)
-    const separator = second ? await this.#text(first.end, second.start) : `,${opening}`
-    const key = isList ? '' : await this.#text(first.start, first.valueStart)
+    const opening = await this.#draft.text(container.start + 1, first.start)
+    const separator = second ? await this.#draft.text(first.end, second.start) : `,${opening}`
+    const key = isList ? '' : await this.#draft.text(first.start, first.valueStart)
     const colon = /"(\s*:\s*)$/.exec(key)?.[1] ?? ': '
     const indent = /\n([ \t]*)$/.exec(separator)?.[1] ?? null
     return { opening, closing: '', separator, colon, indent }
@@ -190,34 +188,25 @@ class JsonEditor {
   /** Returns the indentation of the line that a place is in; null in JSON without line breaks. */
   async #indentAt(place: number): Promise<string | null> {
     const start = Math.max(0, place - 4096)
-    const text = await this.#text(start, place)
+    const text = await this.#draft.text(start, place)
     const line = text.lastIndexOf('\n')
-    if (line < 0) return start === 0 && (await this.#unit()) !== null ? '' : null
+    if (line < 0) return start === 0 && (await this.#lineStyle()).unit !== null ? '' : null
     return /^[ \t]*/.exec(text.slice(line + 1))?.[0] ?? ''
   }
 
-  /** Returns the indentation of one level; null in JSON without line breaks. */
-  async #unit(): Promise<string | null> {
-    const head = await this.#text(0, 4096)
-    return /\n([ \t]+)/.exec(head)?.[1] ?? null
-  }
-
-  /** Returns the line end of new lines: that of the first line. */
-  async #lineEnd(): Promise<string> {
-    const head = await this.#text(0, 4096)
-    return /\r?\n/.exec(head)?.[0] ?? '\n'
-  }
-
-  async #text(start: number, end: number): Promise<string> {
-    return Buffer.from(await this.#draft.read(start, end)).toString()
+  /** Returns the indentation of one level, null in JSON without line breaks, and the end of the first line. */
+  async #lineStyle(): Promise<{ unit: string | null; lineEnd: string }> {
+    const head = await this.#draft.text(0, 4096)
+    const unit = /\n([ \t]+)/.exec(head)?.[1] ?? null
+    return { unit, lineEnd: /\r?\n/.exec(head)?.[0] ?? '\n' }
   }
 
   /** Returns a value as JSON, in lines with the indentation of its surroundings. */
   async #written(given: NewValue, indent: string | null): Promise<string> {
     if ('text' in given) return given.text
     if (indent === null) return JSON.stringify(given.value)
-    const lines = JSON.stringify(given.value, null, (await this.#unit()) ?? '  ')
-    return lines.replaceAll('\n', `${await this.#lineEnd()}${indent}`)
+    const { unit, lineEnd } = await this.#lineStyle()
+    return JSON.stringify(given.value, null, unit ?? '  ').replaceAll('\n', lineEnd + indent)
   }
 
   #splice(start: number, end: number, text: string): void {

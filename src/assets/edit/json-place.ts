@@ -16,9 +16,9 @@ export interface JsonContainer {
   last: ScannedEntry | null
   /** The entries of this key or index, in order. A repeated key has several. The last one counts. */
   found: ScannedEntry[]
-  /** The entries directly before and after each of `found`. */
-  before: (ScannedEntry | null)[]
-  after: (ScannedEntry | null)[]
+  /** The entries directly before and after the last one of `found`. */
+  before: ScannedEntry | null
+  after: ScannedEntry | null
 }
 
 /** The place that a JSON Pointer names. */
@@ -45,7 +45,7 @@ export async function findPlace(
       found.container = null
     },
     onBegin(isList, start) {
-      const around = { first: null, second: null, last: null, found: [], before: [], after: [] }
+      const around = { first: null, second: null, last: null, found: [], before: null, after: null }
       found.container = { isList, start, end: start, count: 0, ...around }
     },
     onEnd(end) {
@@ -82,12 +82,12 @@ async function scanAll(draft: Draft, scanner: JsonScanner): Promise<void> {
 
 /** Adds an entry to its container. `wanted` is the key or index of the place. */
 function add(container: JsonContainer, entry: ScannedEntry, wanted: string | undefined): void {
-  const { found, before, after, last, count } = container
-  if (found.length > 0 && last === found.at(-1)) after[found.length - 1] = entry
+  const { found, last, count } = container
+  if (found.length > 0 && last === found.at(-1)) container.after = entry
   if ((container.isList ? String(count) : entry.key) === wanted) {
     found.push(entry)
-    before.push(last)
-    after.push(null)
+    container.before = last
+    container.after = null
   }
   if (count === 0) container.first = entry
   if (count === 1) container.second = entry

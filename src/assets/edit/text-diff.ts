@@ -1,7 +1,7 @@
 import { structuredPatch } from 'diff'
 import { shortened } from '../../core/json/cut.ts'
 import { type BodyRanges, Draft, type Splice } from './draft.ts'
-import { LineCounter, type LineIndex } from './line-counter.ts'
+import { type LineIndex, lineNumbers } from './line-numbers.ts'
 import type { TextForm } from './text-form.ts'
 
 /** Number of lines shown before and after a change. */
@@ -28,68 +28,50 @@ interface Part {
 export async function textDiff(
   original: BodyRanges,
   changes: readonly Splice[],
-  { form, lines }: { form: TextForm; lines: LineIndex },
+  { form, lines: index }: { form: TextForm; lines: LineIndex },
 ): Promise<string> {
-  const counter = new LineCounter(new Draft(original), form, lines)
-  try {
-    return await new DiffWriter(original, form, counter).diffOf(changes)
-  } finally {
-    await counter.close()
-  }
-}
-
-class DiffWriter {
-  readonly #original: BodyRanges
-  readonly #form: TextForm
-  readonly #counter: LineCounter
-  readonly #shown: string[] = []
-  #length = 0
+  const parts = partsOf(changes, original.size, form)
+  const starts = parts.map(({ start }) => start)
+  const shown: string[] = []
+  let length = 0
   /** The number of lines that the changes so far have added. */
-  #shift = 0
-
-  constructor(original: BodyRanges, form: TextForm, counter: LineCounter) {
-    this.#original = original
-    this.#form = form
-    this.#counter = counter
-  }
-
-  async diffOf(changes: readonly Splice[]): Promise<string> {
-    const parts = partsOf(changes, this.#original.size, this.#form)
-    for (const [index, part] of parts.entries()) {
-      if (this.#length > MAX_DIFF) {
-        this.#shown.push(`… and changes at ${parts.length - index} more places`)
-        break
-      }
-      await this.#add(part)
-    }
-    return this.#shown.join('\n')
-  }
-
-  async #add(part: Part): Promise<void> {
-    const line = await this.#counter.lineAt(part.start)
-    const { before, after } = await textsOf(this.#original, part, this.#form)
-    const shift = this.#shift
-    this.#shift += linesIn(after) - linesIn(before)
+  let shift = 0
+  for await (const line of lineNumbers(new Draft(original), starts, { form, index })) {
+    const { before, after } = await textsOf(original, parts.shift() as Part, form)
     if (before.length + after.length > MAX_PART) {
       const more = after.length - before.length
-      this.#shown.push(`… a change of ${more} characters after line ${line}`)
-      this.#length += MAX_LINE
-      return
+      shown.push(`… a change of ${more} characters after line ${line}`)
+      length += MAX_LINE
+    } else {
+      for (const hunk of hunksOf(before, after, { line, shift })) {
+        if (length > MAX_DIFF) break
+        length += hunk.length
+        shown.push(shortened(hunk, MAX_DIFF))
+      }
     }
-    const { hunks } = structuredPatch('', '', before, after, '', '', { context: CONTEXT })
-    for (const { oldStart, oldLines, newStart, newLines, lines } of hunks) {
-      if (this.#length > MAX_DIFF) break
-      const old = `${oldStart + line - 1},${oldLines}`
-      const now = `${newStart + line - 1 + shift},${newLines}`
-      // The end of a part is not the end of the file.
-      const shown = lines
-        .filter((one) => !one.startsWith('\\'))
-        .map((one) => shortened(one, MAX_LINE))
-      const text = [`@@ -${old} +${now} @@`, ...shown].join('\n')
-      this.#length += text.length
-      this.#shown.push(shortened(text, MAX_DIFF))
+    shift += linesIn(after) - linesIn(before)
+    if (length > MAX_DIFF && parts.length > 0) {
+      shown.push(`… and changes at ${parts.length} more places`)
+      break
     }
   }
+  return shown.join('\n')
+}
+
+/** Returns the hunks of a part that begins at a line of the original, and `shift` lines later in the new text. */
+function hunksOf(
+  before: string,
+  after: string,
+  { line, shift }: { line: number; shift: number },
+): string[] {
+  const { hunks } = structuredPatch('', '', before, after, '', '', { context: CONTEXT })
+  return hunks.map(({ oldStart, oldLines, newStart, newLines, lines }) => {
+    const old = `${oldStart + line - 1},${oldLines}`
+    const now = `${newStart + line - 1 + shift},${newLines}`
+    // The end of a part is not the end of the file.
+    const shown = lines.filter((one) => !one.startsWith('\\'))
+    return [`@@ -${old} +${now} @@`, ...shown.map((one) => shortened(one, MAX_LINE))].join('\n')
+  })
 }
 
 function partsOf(changes: readonly Splice[], size: number, { mark }: TextForm): Part[] {

@@ -3,7 +3,7 @@ import { shortened } from '../../core/json/cut.ts'
 import type { Draft, Splice } from './draft.ts'
 import type { InsertEdit, LinesEdit, ReplaceEdit } from './edit.ts'
 import { findBytes } from './find-text.ts'
-import { LineCounter, LineIndex } from './line-counter.ts'
+import { LineIndex, lineNumbers } from './line-numbers.ts'
 import { nearestText } from './nearest-text.ts'
 import { TextForm } from './text-form.ts'
 
@@ -37,168 +37,164 @@ export async function editText(
   for (const [index, edit] of edits.entries()) {
     const form = await TextForm.of(draft)
     const known = index === 0 && form.unit === 1 ? lines : new LineIndex()
-    const editor = new TextEditor(draft, form, { name: `edits[${index}]`, lines: known, hint })
-    const splices = 'lines' in edit ? [await editor.lines(edit)] : await editor.places(edit)
+    const text = { draft, form, lines: known, hint, name: `edits[${index}]` }
+    const splices = 'lines' in edit ? [await replaceLines(text, edit)] : await splicesOf(text, edit)
     draft.splice(splices)
     places += splices.length
   }
   return places
 }
 
-class TextEditor {
-  readonly #draft: Draft
-  readonly #form: TextForm
+/** A text before an edit. */
+interface EditedText {
+  draft: Draft
+  form: TextForm
+  /** Collects line numbers. */
+  lines: LineIndex
   /** The name of the edit, for errors. */
-  readonly #name: string
-  readonly #lines: LineIndex
-  readonly #hint: () => Promise<string>
+  name: string
+  hint(): Promise<string>
+}
 
-  constructor(
-    draft: Draft,
-    form: TextForm,
-    { name, lines, hint }: { name: string; lines: LineIndex; hint: () => Promise<string> },
-  ) {
-    this.#draft = draft
-    this.#form = form
-    this.#name = name
-    this.#lines = lines
-    this.#hint = hint
+/** Returns the changes of a replacement or an insertion. */
+async function splicesOf(text: EditedText, edit: ReplaceEdit | InsertEdit): Promise<Splice[]> {
+  const { form, name } = text
+  const { find, occurrence, text: added, at } = foundEdit(edit)
+  if (find === '') {
+    throw new ByrefError('invalid_arguments', `${name}: The text to find is empty.`)
   }
+  const { wanted, at: places } = await findText(text, find, occurrence)
+  const bytes = await form.encode(form.withLineEnds(added))
+  return places.map((start) => spliceAt({ start, end: start + wanted.byteLength }, at, bytes))
+}
 
-  /** Returns the changes of a replacement or an insertion. */
-  async places(edit: ReplaceEdit | InsertEdit): Promise<Splice[]> {
-    const { find, occurrence, text, at } = foundEdit(edit)
-    if (find === '') {
-      throw new ByrefError('invalid_arguments', `${this.#name}: The text to find is empty.`)
-    }
-    const { wanted, at: places } = await this.#find(find, occurrence)
-    const bytes = await this.#form.encode(this.#form.withLineEnds(text))
-    return places.map((start) => spliceAt({ start, end: start + wanted.byteLength }, at, bytes))
+async function replaceLines(
+  text: EditedText,
+  { lines: [first, last], firstLine, replace }: LinesEdit,
+): Promise<Splice> {
+  const { draft, form } = text
+  const { start, firstEnd, end, next } = await rangeOfLines(text, first, last)
+  const found = form.decode(await draft.read(start, firstEnd))
+  if (found !== firstLine) {
+    throw await rejected(text, `Line ${first} is ${quoted(found)} and not ${quoted(firstLine)}.`)
   }
+  if (replace === '') return { start, end: next, bytes: new Uint8Array() }
+  const added = form.withLineEnds(replace.replace(/\r?\n$/, ''))
+  return { start, end, bytes: await form.encode(added) }
+}
 
-  async lines({ lines: [first, last], firstLine, replace }: LinesEdit): Promise<Splice> {
-    const range = await this.#rangeOf(first, last)
-    const found = this.#form.decode(await this.#draft.read(range.start, range.firstEnd))
-    if (found !== firstLine) {
-      throw await this.#rejected(`Line ${first} is ${quoted(found)} and not ${quoted(firstLine)}.`)
-    }
-    if (replace === '') return { start: range.start, end: range.next, bytes: new Uint8Array() }
-    const text = this.#form.withLineEnds(replace.replace(/\r?\n$/, ''))
-    return { start: range.start, end: range.end, bytes: await this.#form.encode(text) }
+async function findText(
+  text: EditedText,
+  find: string,
+  occurrence: ReplaceEdit['occurrence'],
+): Promise<{ wanted: Uint8Array; at: number[] }> {
+  const { draft, form, hint } = text
+  const spellings = [find]
+  if (/(?<!\r)\n/.test(find)) {
+    const crlf = find.replace(/\r?\n/g, '\r\n')
+    // A text that begins with LF also occurs inside of CRLF, which an edit must not split.
+    if (find.startsWith('\n')) spellings.unshift(crlf)
+    else spellings.push(crlf)
   }
-
-  async #find(
-    find: string,
-    occurrence: ReplaceEdit['occurrence'],
-  ): Promise<{ wanted: Uint8Array; at: number[] }> {
-    const forms = [find]
-    if (/(?<!\r)\n/.test(find)) {
-      const crlf = find.replace(/\r?\n/g, '\r\n')
-      // A text that begins with LF also occurs inside of CRLF, which an edit must not split.
-      if (find.startsWith('\n')) forms.unshift(crlf)
-      else forms.push(crlf)
-    }
-    for (const form of forms) {
-      const wanted = await this.#form.encode(form)
-      const at = await this.#placesOf(wanted, occurrence)
-      if (at.length > 0) return { wanted, at }
-    }
-    const nearest = await nearestText(this.#draft, this.#form, find)
-    throw await this.#rejected(
-      `The text ${quoted(find)} does not occur.`,
-      nearest ?? ((await this.#hint()) || UNLIKE),
-    )
+  for (const spelling of spellings) {
+    const wanted = await form.encode(spelling)
+    const at = await placesOf(text, wanted, occurrence)
+    if (at.length > 0) return { wanted, at }
   }
+  const nearest = await nearestText(draft, form, find)
+  const advice = nearest ?? ((await hint()) || UNLIKE)
+  throw await rejected(text, `The text ${quoted(find)} does not occur.`, advice)
+}
 
-  /** Returns the places that an edit changes. Empty if the bytes do not occur. */
-  async #placesOf(wanted: Uint8Array, occurrence: ReplaceEdit['occurrence']): Promise<number[]> {
-    const { unit, mark } = this.#form
-    const overlaps = occurrence === undefined
-    const found: number[] = []
-    const onChunk = (chunk: Uint8Array, start: number): void => {
-      // The diff needs the lines up to the first change.
-      if (unit === 1 && found.length === 0) this.#lines.add(chunk, start)
+/** Returns the places that an edit changes. Empty if the bytes do not occur. */
+async function placesOf(
+  text: EditedText,
+  wanted: Uint8Array,
+  occurrence: ReplaceEdit['occurrence'],
+): Promise<number[]> {
+  const { draft, form, lines: index } = text
+  const { unit, mark } = form
+  const overlaps = occurrence === undefined
+  const found: number[] = []
+  const onChunk = (chunk: Uint8Array, start: number): void => {
+    // The diff needs the lines up to the first change.
+    if (unit === 1 && found.length === 0) index.add(chunk, start)
+  }
+  for await (const places of findBytes(draft, wanted, { unit, from: mark, overlaps, onChunk })) {
+    for (const at of places) found.push(at)
+    if (typeof occurrence === 'number' && found.length >= occurrence) {
+      return [found[occurrence - 1] as number]
     }
-    const options = { unit, from: mark, overlaps, onChunk }
-    for await (const places of findBytes(this.#draft, wanted, options)) {
-      for (const at of places) found.push(at)
-      if (typeof occurrence === 'number' && found.length >= occurrence) {
-        return [found[occurrence - 1] as number]
+    if (found.length > MAX_PLACES) {
+      throw await rejected(text, `The text occurs at more than ${MAX_PLACES} places.`)
+    }
+  }
+  if (occurrence === 'all' || found.length === 0) return found
+  const times = `The text occurs ${found.length} times`
+  if (occurrence !== undefined) {
+    throw await rejected(text, `${times}, so there is no occurrence ${occurrence}.`)
+  }
+  if (found.length === 1) return found
+  const listed = lineNumbers(draft, found.slice(0, LISTED), { form, index })
+  const lines = [...new Set(await Array.fromAsync(listed))]
+  const where = `${lines.length === 1 ? 'line' : 'lines'} ${lines.join(', ')}`
+  const more = found.length > LISTED ? ', …' : ''
+  throw await rejected(
+    text,
+    `${times}, at ${where}${more}. Add text around it, or say which: occurrence from 1 to ${found.length}, or "all".`,
+  )
+}
+
+/** Returns where lines are: without their last line break (`end`), and with it (`next`). */
+async function rangeOfLines(
+  text: EditedText,
+  first: number,
+  last: number,
+): Promise<{ start: number; firstEnd: number; end: number; next: number }> {
+  const { size } = text.draft
+  const { unit, mark, newline } = text.form
+  let line = 1
+  let begin = mark
+  let start = mark
+  let firstEnd = -1
+  for await (const breaks of findBytes(text.draft, newline, { unit })) {
+    for (const at of breaks) {
+      if (line === first) {
+        start = begin
+        firstEnd = await beforeReturn(text, begin, at)
       }
-      if (found.length > MAX_PLACES) {
-        throw await this.#rejected(`The text occurs at more than ${MAX_PLACES} places.`)
+      if (line === last) {
+        return { start, firstEnd, end: await beforeReturn(text, begin, at), next: at + unit }
       }
+      begin = at + unit
+      line++
     }
-    if (occurrence === 'all' || found.length === 0) return found
-    if (occurrence !== undefined) {
-      throw await this.#rejected(
-        `The text occurs ${found.length} times, so there is no occurrence ${occurrence}.`,
-      )
-    }
-    if (found.length === 1) return found
-    const lines = new Set(await this.#lineNumbers(found.slice(0, LISTED)))
-    const where = `${lines.size === 1 ? 'line' : 'lines'} ${[...lines].join(', ')}`
-    const more = found.length > LISTED ? ', …' : ''
-    throw await this.#rejected(
-      `The text occurs ${found.length} times, at ${where}${more}. Add text around it, or say which: occurrence from 1 to ${found.length}, or "all".`,
-    )
   }
+  const lines = begin < size || line === 1 ? line : line - 1
+  const count = lines === 1 ? 'one line' : `${lines} lines`
+  if (last > lines) throw await rejected(text, `The text has ${count}.`)
+  if (line === first) return { start: begin, firstEnd: size, end: size, next: size }
+  return { start, firstEnd, end: size, next: size }
+}
 
-  /** Returns the lines of places, which are in order. */
-  async #lineNumbers(places: readonly number[]): Promise<number[]> {
-    const counter = new LineCounter(this.#draft, this.#form, this.#lines)
-    const lines: number[] = []
-    try {
-      for (const place of places) lines.push(await counter.lineAt(place))
-    } finally {
-      await counter.close()
-    }
-    return lines
-  }
+/** Returns where the text of a line ends that ends with LF or CRLF. */
+async function beforeReturn(
+  { draft, form }: EditedText,
+  begin: number,
+  at: number,
+): Promise<number> {
+  const before = at - form.unit
+  const isReturn = before >= begin && form.decode(await draft.read(before, at)) === '\r'
+  return isReturn ? before : at
+}
 
-  /** Returns where lines are: without their last line break (`end`), and with it (`next`). */
-  async #rangeOf(
-    first: number,
-    last: number,
-  ): Promise<{ start: number; firstEnd: number; end: number; next: number }> {
-    const { unit, mark, newline } = this.#form
-    let line = 1
-    let begin = mark
-    let start = mark
-    let firstEnd = -1
-    for await (const breaks of findBytes(this.#draft, newline, { unit })) {
-      for (const at of breaks) {
-        if (line === first) {
-          start = begin
-          firstEnd = await this.#beforeReturn(begin, at)
-        }
-        if (line === last) {
-          return { start, firstEnd, end: await this.#beforeReturn(begin, at), next: at + unit }
-        }
-        begin = at + unit
-        line++
-      }
-    }
-    const { size } = this.#draft
-    const lines = begin < size || line === 1 ? line : line - 1
-    const count = lines === 1 ? 'one line' : `${lines} lines`
-    if (last > lines) throw await this.#rejected(`The text has ${count}.`)
-    if (line === first) return { start: begin, firstEnd: size, end: size, next: size }
-    return { start, firstEnd, end: size, next: size }
-  }
-
-  /** Returns where the text of a line ends that ends with LF or CRLF. */
-  async #beforeReturn(begin: number, at: number): Promise<number> {
-    const { unit } = this.#form
-    if (at - unit < begin) return at
-    const before = this.#form.decode(await this.#draft.read(at - unit, at))
-    return before === '\r' ? at - unit : at
-  }
-
-  async #rejected(message: string, hint?: string): Promise<ByrefError> {
-    const text = `${this.#name}: ${message} Nothing was changed.${hint ?? (await this.#hint())}`
-    return new ByrefError('edit_rejected', text)
-  }
+async function rejected(
+  { name, hint }: EditedText,
+  message: string,
+  advice?: string,
+): Promise<ByrefError> {
+  const text = `${name}: ${message} Nothing was changed.${advice ?? (await hint())}`
+  return new ByrefError('edit_rejected', text)
 }
 
 /**

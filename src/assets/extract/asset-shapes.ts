@@ -254,7 +254,8 @@ function binaryUnder(fields: Fields, key: string): Found | null {
 }
 
 function dataUrlBody(text: string): FoundBody | null {
-  return readDataUrl(text) ? { type: 'data-url', text } : null
+  const url = readDataUrl(text)
+  return url && { type: 'data-url', url }
 }
 
 function isByteList(value: unknown): value is number[] {

@@ -22,7 +22,7 @@ import {
   findAssets,
   type Leaf,
 } from './find-assets.ts'
-import { type LoadedBody, type LoadedContent, loadBody, sizeOf, streamIn } from './found-body.ts'
+import { type LoadedBody, loadBody, sizeOf, streamIn } from './found-body.ts'
 import { rebuild } from './value-tree.ts'
 
 const { setImmediate } = nodeBuiltin('node:timers/promises')
@@ -81,18 +81,6 @@ export async function extractAssets(value: unknown, options: ExtractOptions): Pr
   const { results, created, errors } = saver
   const resultOf = (leaf: Leaf) => (leaf.type === 'numbers' ? leaf.list : results.get(leaf))
   return { value: rebuild(nodes, resultOf), created, errors }
-}
-
-/** A body to save, and what was found next to it. */
-interface BodyToSave {
-  load(): LoadedBody | LoadedContent
-  /** Bytes that are already counted. */
-  size: number
-  mime: string | null
-  name: string | null
-  origin: string
-  /** Resolves when the events of earlier findings were delivered. */
-  turn: Promise<void>
 }
 
 type Saved =
@@ -159,12 +147,9 @@ class FindingSaver {
   }
 
   async #saveValue(finding: FoundValue, turn: Promise<void>): Promise<unknown> {
-    const { body, mime, name, rest, origin } = finding
+    const { body, mime, rest } = finding
     const stream = streamIn(body)
-    const load = () => loadBody(body)
-    const saving =
-      (stream && this.#streams.get(stream)) ??
-      this.#saveBody({ load, size: sizeOf(body), mime, name, origin, turn })
+    const saving = (stream && this.#streams.get(stream)) ?? this.#saveBody(finding, turn)
     if (stream) this.#streams.set(stream, saving)
     const { info, error } = await saving
     if (info) return { assetRef: info.ref, mimeType: info.mime, kind: info.kind, ...rest }
@@ -175,9 +160,9 @@ class FindingSaver {
     let result = ''
     let at = 0
     for (const url of urls) {
-      const load = () => loadBody({ type: 'data-url', url })
-      const body = { load, size: 0, mime: url.mime, name: null, origin, turn }
-      const { info, error } = await this.#saveBody(body)
+      const body = { type: 'data-url', url } as const
+      const about = { mime: url.mime, name: null, origin }
+      const { info, error } = await this.#saveBody({ body, ...about }, turn)
       result += text.slice(at, url.start)
       result += info ? `<|${info.ref}|>` : `[asset error: ${error.message}]`
       at = url.end
@@ -185,7 +170,11 @@ class FindingSaver {
     return result + text.slice(at)
   }
 
-  async #saveBody({ load, size, mime, name, origin, turn }: BodyToSave): Promise<Saved> {
+  /** @param turn Resolves when the events of earlier findings were delivered. */
+  async #saveBody(
+    { body: found, mime, name, origin }: Omit<FoundValue, 'type' | 'rest'>,
+    turn: Promise<void>,
+  ): Promise<Saved> {
     // Saving to memory would otherwise block the event loop.
     if (++this.#bodies % AT_ONCE === 0) await setImmediate()
     const { assets, by, tool, toolCallId, namespace } = this.#options
@@ -199,7 +188,7 @@ class FindingSaver {
     }
     const scoped = assets.scoped({ by, tool, toolCallId, namespace, onEvent })
     try {
-      const body = load()
+      const body = loadBody(found)
       if ('content' in body) {
         const { content, contentType: content_type } = body
         return { info: await scoped.saveAsset({ content_type, content }, { origin, signal }) }
@@ -207,7 +196,7 @@ class FindingSaver {
       const claim = [mime, body.mime].find(isMimeType)
       checkContent(body, claim)
       const about = { name: name ?? body.name, origin, owned: body.owned, signal }
-      return { info: await scoped.save(this.#counted(body.input, size), claim, about) }
+      return { info: await scoped.save(this.#counted(body.input, sizeOf(found)), claim, about) }
     } catch (error) {
       // The asset was saved: the error is that of an event handler.
       if (isReported) throw error

@@ -169,11 +169,7 @@ function findInText(text: string, origin: string): Finding | null {
   const about = { type: 'value', name: null, rest: {}, origin } as const
   if (isBase64File(text)) return { ...about, body: { type: 'base64', text }, mime: null }
   const url = readDataUrl(text)
-  const whole: Finding | null = url && {
-    ...about,
-    body: { type: 'data-url', text },
-    mime: url.mime,
-  }
+  const whole: Finding | null = url && { ...about, body: { type: 'data-url', url }, mime: url.mime }
   if (parseDataUrl(text) || (url && isNoSentence(url))) return whole
   const urls = findDataUrls(text)
   if (urls.length > 0) return { type: 'text', text, urls, origin }

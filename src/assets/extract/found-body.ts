@@ -2,12 +2,12 @@ import { ByrefError, errorMessage } from '../../core/errors.ts'
 import { typeString } from '../../core/messages/asset-meta.ts'
 import { asBytes, cancelBody, isByteView } from '../bodies/body.ts'
 import { type BodyInput, isNodeStream, takeBody } from '../bodies/body-input.ts'
-import { type DataUrl, decodeBase64, decodeDataUrl, readDataUrl } from '../bodies/data-url.ts'
+import { type DataUrl, decodeBase64, decodeDataUrl } from '../bodies/data-url.ts'
 
 /** A body that was found in a value and is not decoded yet. */
 export type FoundBody =
   | { type: 'base64'; text: string }
-  | { type: 'data-url'; text: string }
+  | { type: 'data-url'; url: DataUrl }
   | { type: 'binary'; input: BodyInput }
   /** Too many numbers for a list. They become structured content, in which each number has a reference. */
   | { type: 'numbers'; view: ArrayBufferView }
@@ -34,9 +34,7 @@ export interface LoadedContent {
  *
  * @throws ByrefError `asset_invalid` if it does not decode, was read before, or cannot be read at all
  */
-export function loadBody(
-  body: FoundBody | { type: 'data-url'; url: DataUrl },
-): LoadedBody | LoadedContent {
+export function loadBody(body: FoundBody): LoadedBody | LoadedContent {
   switch (body.type) {
     case 'base64': {
       const bytes = decodeBase64(body.text)
@@ -44,10 +42,9 @@ export function loadBody(
       return { input: bytes, mime: null, name: null, owned: true }
     }
     case 'data-url': {
-      const url = 'url' in body ? body.url : readDataUrl(body.text)
-      const bytes = url && decodeDataUrl(url)
+      const bytes = decodeDataUrl(body.url)
       if (!bytes) throw undecodable('the data URL')
-      return { input: bytes, mime: url.mime ?? 'text/plain', name: null, owned: true }
+      return { input: bytes, mime: body.url.mime ?? 'text/plain', name: null, owned: true }
     }
     case 'binary': {
       const { input } = body
@@ -85,7 +82,8 @@ export function binaryBody(value: object): FoundBody | null {
  * reading.
  */
 export function sizeOf(body: FoundBody): number {
-  if (body.type === 'base64' || body.type === 'data-url') return body.text.length * 0.75
+  if (body.type === 'base64') return body.text.length * 0.75
+  if (body.type === 'data-url') return body.url.data.length * 0.75
   if (body.type === 'numbers') return body.view.byteLength
   if (body.type === 'unreadable') return 0
   const { input } = body

@@ -86,13 +86,10 @@ export class LargeJson {
 
   /** Returns where the entries of a value are; null if the body is not JSON. Concurrent callers share one scan. */
   async entriesIn(range: ByteRange): Promise<JsonEntries | null> {
-    const { cache, store } = this.#access
-    const scan = async () => {
+    return this.#access.cache.load(cacheKey(this.#record, range.start), async () => {
       const value = await this.#scan(range)
       return { value, bytes: (1 + (value?.kept.length ?? 0)) * KEPT_BYTES }
-    }
-    if (store.readsOnce) return (await scan()).value
-    return cache.load(cacheKey(this.#record, range.start), scan)
+    })
   }
 
   async #scan(range: ByteRange): Promise<JsonEntries | null> {

@@ -1,6 +1,7 @@
 import type { Worker as Thread } from 'node:worker_threads'
 import { ByrefError } from '../../core/errors.ts'
 import { inBackground } from '../../core/in-background.ts'
+import { onAbort } from '../../core/on-abort.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
 import type { Piece } from './line-pieces.ts'
 
@@ -81,7 +82,7 @@ export async function createMatcher(
   signal?.throwIfAborted()
   const worker = new Worker(SOURCE, { eval: true, workerData, execArgv: [], env: {} })
   const stop = (): void => inBackground('Ending a search', worker.terminate())
-  signal?.addEventListener('abort', stop, { once: true })
+  const forget = signal && onAbort(signal, stop)
   // Text is found in linear time; only expressions can take too long.
   let left = totalMs
   await answerOf(worker, Infinity, signal)
@@ -108,7 +109,7 @@ export async function createMatcher(
     },
 
     async close() {
-      signal?.removeEventListener('abort', stop)
+      forget?.()
       await worker.terminate()
     },
   }

@@ -75,31 +75,28 @@ export async function searchAsset(
 ): Promise<SearchPage> {
   const start = readCursor(cursor)
   const matcher = await createMatcher(query, { signal })
+  const page = { ref, start, limit, matcher }
   try {
-    return await findPage(await openPieces(assets, ref, signal), { ref, start, limit, matcher })
+    return await findPage(await openPieces(assets, ref, signal), page)
   } catch (error) {
     if (!(error instanceof NotJsonError)) throw error
-    const lines = await openPieces(assets, ref, signal, { isText: true })
-    return await findPage(lines, { ref, start, limit, matcher })
+    return await findPage(await openPieces(assets, ref, signal, { isText: true }), page)
   } finally {
     await matcher.close()
   }
 }
 
-/** Where a page starts: the index of a piece, and the number of hits before it. */
-interface PageStart {
-  piece: number
-  hits: number
+/** A requested page. It starts at the piece of this index, after this number of hits. */
+interface AskedPage {
+  ref: string
+  start: { piece: number; hits: number }
+  limit: number
+  matcher: Matcher
 }
 
 async function findPage(
   batches: AsyncIterable<Piece[]>,
-  {
-    ref,
-    start,
-    limit,
-    matcher,
-  }: { ref: string; start: PageStart; limit: number; matcher: Matcher },
+  { ref, start, limit, matcher }: AskedPage,
 ): Promise<SearchPage> {
   const hits: SearchHit[] = []
   let size = 0
@@ -198,7 +195,7 @@ function refTo(root: string, field: FieldStep): string {
   return root
 }
 
-function readCursor(cursor: string | undefined): PageStart {
+function readCursor(cursor: string | undefined): AskedPage['start'] {
   if (cursor === undefined) return { piece: 0, hits: 0 }
   const [, piece, hits] = CURSOR.exec(cursor) ?? []
   if (piece !== undefined) return { piece: Number(piece), hits: Number(hits) }

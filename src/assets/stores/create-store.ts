@@ -1,10 +1,4 @@
-import {
-  type Check,
-  checkMethods,
-  checkOptions,
-  is,
-  type OptionTable,
-} from '../../core/check-options.ts'
+import { checkMethods, checkOptions } from '../../core/check-options.ts'
 import { ByrefError } from '../../core/errors.ts'
 import { onceResolved } from '../../core/once-resolved.ts'
 import { assetNotFound, isExpired, objectsUnsupported } from '../asset-record.ts'
@@ -27,34 +21,10 @@ import {
 } from '../records/record-index.ts'
 import { recordReader } from './record-reader.ts'
 import { saveAsset } from './save-asset.ts'
+import { PARTS, type StoreParts } from './store-parts.ts'
 import { removeBodies, sweepStore } from './sweep-store.ts'
 import { verifyStore } from './verify-store.ts'
 import { storageError, withCodes } from './with-codes.ts'
-
-/** The parts of a store. */
-export interface StoreParts {
-  /** The index of records. */
-  records: RecordIndex
-  /** Where their bytes are. Bodies belong to one index; a sweep rejects the bodies of another. */
-  bodies: BodyStore
-  /**
-   * Whether each record is also kept among the bodies, as a file of its own, so that `rebuildRecords` can restore a lost
-   * index. Default: false. Not for published bodies: records contain names and who made what.
-   */
-  recordFiles?: boolean
-}
-
-export const INDEX: Check<RecordIndex> = is.having(
-  'an index, such as sqliteRecords(path)',
-  'add',
-  'remove',
-)
-
-export const PARTS: OptionTable<StoreParts> = {
-  records: is.required(INDEX),
-  bodies: is.required(is.having('a body store, such as fsBodies(folder)', 'put', 'open')),
-  recordFiles: is.boolean,
-}
 
 const HOUR = 60 * 60
 

@@ -5,7 +5,8 @@ import { nodeBuiltin } from '../../node-builtin.ts'
 import type { FullAssetStore } from '../asset-store.ts'
 import { fsBodies } from '../bodies/fs-bodies.ts'
 import { sqliteRecords } from '../records/sqlite-records.ts'
-import { createStore, type StoreParts } from './create-store.ts'
+import { createStore } from './create-store.ts'
+import type { StoreParts } from './store-parts.ts'
 
 const { join } = nodeBuiltin('node:path')
 

@@ -19,8 +19,9 @@ import {
   type StoreUsage,
 } from '../asset-store.ts'
 import { consume } from '../bodies/abortable.ts'
-import { chunksOf, copyBytes, streamFrom, streamOf } from '../bodies/body.ts'
+import { chunksOf, copyBytes, streamOf } from '../bodies/body.ts'
 import { Digester, sha256 } from '../bodies/digest.ts'
+import { defined } from '../defined.ts'
 import { checkRoom, recordPage } from '../records/record-index.ts'
 import { recordReader } from './record-reader.ts'
 
@@ -61,9 +62,10 @@ export function createPassthroughStore(options: PassthroughStoreOptions = {}): F
       stream(entry, { digest, start, end }, { keep }) {
         waiting.bodyOf(entry, digest)
         // A stream that is opened and never read does not use up the one read.
-        return streamFrom(async function* () {
+        async function* chunks() {
           yield* streamOf(waiting.take(entry, digest, keep).subarray(start, end))
-        })
+        }
+        return ReadableStream.from(chunks())
       },
     }),
 
@@ -96,41 +98,36 @@ interface Entry {
   gone: string
 }
 
+const DEFAULT_LIMITS = { ttlMs: 3_600_000, maxBytes: 256 * 1024 * 1024, maxRecords: 100_000 }
+
 const UNREAD = 'nobody read it in time'
 
 /** Records, oldest first, and the bodies that wait to be read. */
 class WaitingBodies {
-  readonly #ttlMs: number
-  readonly #maxBytes: number
-  readonly #maxRecords: number
+  readonly #limits: Required<PassthroughStoreOptions>
   readonly #entries = new Map<string, Entry>()
   #bytes = 0
   #isTimed = false
 
   constructor(options: PassthroughStoreOptions) {
-    const { ttlMs = 3_600_000, maxBytes = 256 * 1024 * 1024, maxRecords = 100_000 } = options
-    this.#ttlMs = ttlMs
-    this.#maxBytes = maxBytes
-    this.#maxRecords = maxRecords
+    this.#limits = { ...DEFAULT_LIMITS, ...defined(options) }
   }
 
   async save(body: AssetBody, mime: string, options: StoreSaveOptions) {
     if (options.objects?.length) throw objectsUnsupported('passthrough')
-    const bodies = new Map<string, Uint8Array>(
-      options.parts?.map((part) => [part.digest, copyBytes(part.bytes)]),
-    )
-    const parts = [...bodies].map(([digest, bytes]) => ({ digest, bytes }))
+    const parts = options.parts?.map(({ digest, bytes }) => ({ digest, bytes: copyBytes(bytes) }))
     checkSave(mime, { ...options, parts })
-    const { bytes, ...about } = await readUpTo(body, this.#maxBytes)
+    const bodies = new Map<string, Uint8Array>(parts?.map(({ digest, bytes }) => [digest, bytes]))
+    const { bytes, ...about } = await readUpTo(body, this.#limits.maxBytes)
     options.signal?.throwIfAborted()
     const record = newRecord(about, mime, options)
     const key = keyOf(record.assetId, options)
     if (this.#entries.has(key)) throw assetExists(record.assetId)
     if (bytes) bodies.set(record.digest, bytes)
     const held = [...bodies.values()].reduce((sum, one) => sum + one.byteLength, 0)
-    const { assets, bytes: heldBefore } = this.usage(options)
-    if (options.quota) checkRoom({ assets, bytes: heldBefore + held }, options.quota)
-    const reason = `it is larger than ${this.#maxBytes} bytes`
+    const before = this.usage(options)
+    if (options.quota) checkRoom({ ...before, bytes: before.bytes + held }, options.quota)
+    const reason = `it is larger than ${this.#limits.maxBytes} bytes`
     this.#entries.set(key, { record, bodies, bytes: held, savedAt: Date.now(), gone: reason })
     this.#bytes += held
     this.#makeRoom()
@@ -204,7 +201,7 @@ class WaitingBodies {
   }
 
   #isOverdue({ savedAt }: Entry, now: number): boolean {
-    return now - savedAt >= this.#ttlMs
+    return now - savedAt >= this.#limits.ttlMs
   }
 
   /** If several reasons apply, the first is reported. */
@@ -218,9 +215,10 @@ class WaitingBodies {
 
   #makeRoom(): void {
     for (const [key, entry] of this.#entries) {
-      if (this.#bytes <= this.#maxBytes && this.#entries.size <= this.#maxRecords) return
+      if (this.#bytes <= this.#limits.maxBytes && this.#entries.size <= this.#limits.maxRecords)
+        return
       this.#drop(entry, 'it had to make room for newer ones')
-      if (this.#entries.size > this.#maxRecords) this.#entries.delete(key)
+      if (this.#entries.size > this.#limits.maxRecords) this.#entries.delete(key)
     }
   }
 
@@ -239,7 +237,7 @@ class WaitingBodies {
         }
       }
     }
-    setTimeout(expire, Math.min(this.#ttlMs, LONGEST_TIMER)).unref()
+    setTimeout(expire, Math.min(this.#limits.ttlMs, LONGEST_TIMER)).unref()
   }
 }
 
@@ -254,11 +252,9 @@ async function readUpTo(
 ): Promise<{ digest: string; size: number; bytes: Uint8Array | null }> {
   const digester = new Digester()
   let chunks: Uint8Array[] | null = []
-  let size = 0
   for await (const chunk of chunksOf(body)) {
     digester.update(chunk)
-    size += chunk.byteLength
-    if (size > limit) chunks = null
+    if (digester.size > limit) chunks = null
     chunks?.push(chunk)
   }
   return { ...digester.finish(), bytes: chunks && Buffer.concat(chunks) }

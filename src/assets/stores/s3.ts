@@ -3,7 +3,8 @@ import type { FullAssetStore } from '../asset-store.ts'
 import { S3_OPTIONS, type S3BodiesOptions, s3Bodies } from '../bodies/s3-bodies.ts'
 import type { RecordIndex } from '../records/record-index.ts'
 import { sqliteRecords } from '../records/sqlite-records.ts'
-import { createStore, INDEX } from './create-store.ts'
+import { createStore } from './create-store.ts'
+import { INDEX } from './store-parts.ts'
 
 /** Options of {@link createS3AssetStore}. */
 export interface S3AssetStoreOptions extends S3BodiesOptions {

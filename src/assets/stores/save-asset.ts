@@ -3,13 +3,14 @@ import { inBackground } from '../../core/in-background.ts'
 import { newId } from '../../core/new-id.ts'
 import { checkAbout, checkDigest, newRecord } from '../asset-record.ts'
 import type { AssetBody, AssetRecord, StoreSaveOptions } from '../asset-store.ts'
-import { chunksOf, copyBytes, peek, streamFrom } from '../bodies/body.ts'
+import { chunksOf, copyBytes, peek } from '../bodies/body.ts'
 import type { BodyStore } from '../bodies/body-store.ts'
 import { bufferOf } from '../bodies/buffer-of.ts'
 import { Digester, digestOf, sha256 } from '../bodies/digest.ts'
 import { extensionOf } from '../bodies/mime-type.ts'
 import { inParallel } from '../in-parallel.ts'
-import type { PlacedBody, RecordIndex } from '../records/record-index.ts'
+import type { PlacedBody } from '../records/record-index.ts'
+import type { StoreParts } from './store-parts.ts'
 import { graceOf } from './sweep-store.ts'
 
 /** Streams up to this size are hashed first, and not written if the store has the body already. */
@@ -30,12 +31,6 @@ interface StagedBody {
   key: string | null
 }
 
-interface SaveParts {
-  records: RecordIndex
-  bodies: BodyStore
-  recordFiles?: boolean
-}
-
 /** The type of records among the bodies, and the extension of their keys. */
 const RECORD_TYPE = 'application/vnd.byref.record+json'
 export const RECORD_EXTENSION = 'record'
@@ -45,7 +40,7 @@ export const RECORD_EXTENSION = 'record'
  * were checked. With `recordFiles`, the record itself is one more body of the asset.
  */
 export async function saveAsset(
-  store: SaveParts & { ready(): Promise<unknown> },
+  store: StoreParts & { ready(): Promise<unknown> },
   source: AssetBody,
   mime: string,
   options: StoreSaveOptions,
@@ -74,18 +69,14 @@ export async function saveAsset(
 
 /** One save, and the keys of the bodies that it wrote. */
 class Saving {
-  readonly #records: RecordIndex
-  readonly #bodies: BodyStore
-  readonly #recordFiles: boolean
+  readonly #store: StoreParts
   readonly #options: StoreSaveOptions
   readonly #keys: string[] = []
   /** Time of the first written body that still waits for its record. */
   #since = Infinity
 
-  constructor({ records, bodies, recordFiles = false }: SaveParts, options: StoreSaveOptions) {
-    this.#records = records
-    this.#bodies = bodies
-    this.#recordFiles = recordFiles
+  constructor(store: StoreParts, options: StoreSaveOptions) {
+    this.#store = store
     this.#options = options
   }
 
@@ -99,24 +90,25 @@ class Saving {
       return inMemory(isOwned ? whole : copyBytes(whole), mime)
     }
     const digester = new Digester()
-    const hashed = streamFrom(async function* () {
+    async function* hashed() {
       for await (const chunk of chunksOf(body)) {
         digester.update(chunk)
-        yield chunk as Uint8Array<ArrayBuffer>
+        yield chunk
       }
-    })
-    const key = await this.#put(hashed, mime)
+    }
+    const key = await this.#put(ReadableStream.from(hashed()), mime)
     return { ...digester.finish(), mime, bytes: null, key }
   }
 
   /** Writes missing bodies, and adds the record. */
   async commit(main: StagedBody, others: StagedBody[]): Promise<AssetRecord> {
     const { signal, quota, objects, namespace = null } = this.#options
+    const { records, recordFiles } = this.#store
     const record = newRecord(main, main.mime, this.#options)
-    const all = [main, ...others, ...(this.#recordFiles ? [fileOf(record)] : [])]
+    const all = [main, ...others, ...(recordFiles ? [fileOf(record)] : [])]
     const inMemory = all.filter(({ key }) => key === null)
     const digests = inMemory.map(({ digest }) => digest)
-    const known = await this.#records.bodies(namespace, digests)
+    const known = await records.bodies(namespace, digests)
     const stored = new Set(known.map(({ digest }) => digest))
     await inParallel(known, { limit: PARTS_AT_ONCE }, (placed) => this.#mend(placed, inMemory))
     let unsaved = inMemory.filter(({ digest }) => !stored.has(digest))
@@ -128,7 +120,7 @@ class Saving {
       signal?.throwIfAborted()
       // By now a sweep may have removed what was written.
       if (Date.now() - this.#since > graceOf() / 2) throw interrupted()
-      const { missing, unused } = await this.#records.add({ record, bodies: all, objects }, quota)
+      const { missing, unused } = await records.add({ record, bodies: all, objects }, quota)
       if (missing.length === 0) {
         if (unused.length > 0) await this.discard(unused)
         return record
@@ -141,12 +133,12 @@ class Saving {
 
   /** Removes bodies that no record needs. A sweep finds what cannot be removed now. */
   async discard(keys: readonly string[] = this.#keys): Promise<void> {
-    await Promise.allSettled(keys.map((key) => this.#bodies.delete(key)))
+    await Promise.allSettled(keys.map((key) => this.#store.bodies.delete(key)))
   }
 
   /** Removes bodies unless the record exists after all. A failed `add` does not tell. */
   async discardUnheld(): Promise<void> {
-    const held = await this.#records.held(this.#keys).catch(() => new Set(this.#keys))
+    const held = await this.#store.records.held(this.#keys).catch(() => new Set(this.#keys))
     await this.discard(this.#keys.filter((key) => !held.has(key)))
   }
 
@@ -158,21 +150,22 @@ class Saving {
     const extension = mime === RECORD_TYPE ? RECORD_EXTENSION : await extensionOf(mime)
     const key = `${spaceName(namespace)}/${id.slice(0, 4)}/${id}.${extension}`
     this.#keys.push(key)
-    await this.#bodies.put(key, body, { mime, signal })
+    await this.#store.bodies.put(key, body, { mime, signal })
     this.#since = Math.min(this.#since, Date.now())
     return key
   }
 
   /** Writes a body again if the store has other bytes than the saved ones. */
   async #mend(placed: PlacedBody, saved: readonly StagedBody[]): Promise<void> {
+    const { bodies } = this.#store
     const { bytes, mime = '' } = saved.find(({ digest }) => digest === placed.digest) ?? {}
-    if (!bytes || (await isStored(this.#bodies, placed.key, bytes))) return
-    await this.#bodies.delete(placed.key)
+    if (!bytes || (await isStored(bodies, placed.key, bytes))) return
+    await bodies.delete(placed.key)
     try {
-      await this.#bodies.put(placed.key, copyBytes(bytes), { mime })
+      await bodies.put(placed.key, copyBytes(bytes), { mime })
     } catch (error) {
       // Another process may have repaired it meanwhile.
-      if (!(await isStored(this.#bodies, placed.key, bytes))) throw error
+      if (!(await isStored(bodies, placed.key, bytes))) throw error
     }
   }
 }

@@ -4,7 +4,8 @@ import type { StoreSweepOptions, StoreSwept } from '../asset-store.ts'
 import type { BodyStore, ListedBody } from '../bodies/body-store.ts'
 import { inBatches } from '../in-batches.ts'
 import { inParallel } from '../in-parallel.ts'
-import type { PlacedBody, RecordIndex } from '../records/record-index.ts'
+import type { PlacedBody } from '../records/record-index.ts'
+import type { StoreParts } from './store-parts.ts'
 
 const BATCH = 500
 const DELETES_AT_ONCE = 16
@@ -29,7 +30,7 @@ export async function removeBodies(bodies: BodyStore, freed: readonly PlacedBody
  * @throws ByrefError `config_invalid` for bodies that belong to another index: none of them is touched
  */
 export async function sweepStore(
-  store: { records: RecordIndex; bodies: BodyStore; owner: string },
+  store: StoreParts & { owner: string },
   options: StoreSweepOptions,
 ): Promise<StoreSwept> {
   const { records, bodies } = store
@@ -64,7 +65,7 @@ export async function sweepStore(
 
 /** Bodies that no record needs, put before a time. */
 export async function* unneededBodies(
-  { records, bodies }: { records: RecordIndex; bodies: BodyStore },
+  { records, bodies }: StoreParts,
   { prefix, before }: { prefix: string; before: number },
 ): AsyncGenerator<ListedBody> {
   for await (const batch of inBatches(bodies.list(prefix), BATCH)) {
@@ -91,8 +92,7 @@ export async function clockOf(bodies: BodyStore): Promise<number> {
 
 /** Rejects bodies of another index: a new or restored index does not know them, so they are not leftovers. */
 async function checkOwner(bodies: BodyStore, owner: string): Promise<void> {
-  const owners: string[] = []
-  for await (const { key } of bodies.list(OWNER)) owners.push(key.split('/')[1] ?? '')
+  const owners = await Array.fromAsync(bodies.list(OWNER), ({ key }) => key.split('/')[1])
   if (owners.includes(owner)) return
   if (owners.length === 0) {
     // Two processes may do this at once, each under its own key.

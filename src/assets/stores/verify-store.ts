@@ -5,18 +5,14 @@ import { digestOfStream } from '../bodies/digest.ts'
 import { osCode } from '../bodies/durable.ts'
 import type { PlacedBody, RecordEntry, RecordIndex, RecordPlace } from '../records/record-index.ts'
 import { spaceName } from './save-asset.ts'
+import type { StoreParts } from './store-parts.ts'
 import { clockOf, graceOf, unneededBodies } from './sweep-store.ts'
 
 const PAGE = 200
 
-interface VerifiedParts {
-  records: RecordIndex
-  bodies: BodyStore
-}
-
 /** Reads everything in a namespace again, and reports what is damaged, missing or unused. */
 export async function* verifyStore(
-  store: VerifiedParts,
+  store: StoreParts,
   { namespace, signal }: { namespace: string | null; signal?: AbortSignal },
 ): AsyncGenerator<StoreVerified> {
   const { records, bodies } = store
@@ -42,7 +38,7 @@ export async function* verifyStore(
 }
 
 async function* verifyBodies(
-  store: VerifiedParts,
+  store: StoreParts,
   { record, bodies }: RecordEntry,
 ): AsyncGenerator<StoreVerified> {
   const { namespace, assetId } = record
@@ -59,7 +55,7 @@ async function* verifyBodies(
 
 /** @throws ByrefError the error of the store, if the body may be intact */
 async function problemOf(
-  { bodies }: VerifiedParts,
+  { bodies }: StoreParts,
   { digest, size, key }: PlacedBody,
 ): Promise<StoreVerified['problem']> {
   if (size === 0) return null

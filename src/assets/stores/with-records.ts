@@ -19,7 +19,7 @@ import {
   type StoreVerified,
 } from '../asset-store.ts'
 import { consume } from '../bodies/abortable.ts'
-import { readBytes, streamFrom } from '../bodies/body.ts'
+import { copyBytes, readBytes } from '../bodies/body.ts'
 import { dataUrlOf } from '../bodies/data-url.ts'
 import { sha256 } from '../bodies/digest.ts'
 import { isJsonType, normalizeMimeType } from '../bodies/mime-type.ts'
@@ -52,11 +52,12 @@ export function withRecords(store: SmallStore): FullAssetStore {
         return record && { record }
       },
       bytes: async ({ record }) => (await content.load(record.assetId)).body,
-      stream: ({ record }, { digest, start, end }) =>
-        streamFrom(async function* () {
-          const bytes = await content.part(record, digest)
-          yield new Uint8Array(bytes.subarray(start, end))
-        }),
+      stream({ record }, { digest, start, end }) {
+        async function* chunks() {
+          yield copyBytes((await content.part(record, digest)).subarray(start, end))
+        }
+        return ReadableStream.from(chunks())
+      },
       async urlOf({ record }, { expiresIn }) {
         if (!record.attributes.structured) return content.urlFor(record.assetId, { expiresIn })
         return dataUrlOf((await content.load(record.assetId)).body, record.mime)

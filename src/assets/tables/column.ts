@@ -154,50 +154,38 @@ export function textColumn(
 
 /** Tracks how the dates of a column are written. */
 function dateKind(local: boolean) {
-  const can = { plain: true, day: local, month: local }
+  /** The forms that all cells so far can have. A cell in ISO 8601 has no other one. */
+  let forms: readonly DateForm[] = local ? ['plain', 'day', 'month'] : ['plain']
   let hasTimes = false
-  let hasPoints = false
-  const isAmbiguous = (): boolean => !can.plain && can.day && can.month && !hasPoints
+
+  function isDate(text: string, form: DateForm): boolean {
+    const plain = form === 'plain' ? text : localDate(text, form)
+    const date = plain === null ? null : isoDate(plain)
+    if (date !== null && date.length > 10) hasTimes = true
+    return date !== null
+  }
 
   return {
     see(text: string): void {
-      const local = can.day || can.month ? localDate(text) : null
-      const readings = {
-        plain: can.plain && isoDate(text),
-        day: can.day && local && isoDate(local.dayFirst),
-        month: can.month && local && !local.hasPoints && isoDate(local.monthFirst),
-      }
-      if (local?.hasPoints) hasPoints = true
-      can.plain = !!readings.plain
-      can.day = !!readings.day
-      can.month = !!readings.month
-      const found = readings.plain || readings.day || readings.month || ''
-      if (found.length > 10) hasTimes = true
+      forms = forms.filter((form) => isDate(text, form))
     },
     /** Whether the cells can still be dates. */
-    isOpen: () => can.plain || can.day || can.month,
+    isOpen: () => forms.length > 0,
     /** Whether each cell can begin with its day or its month. */
-    isAmbiguous,
+    isAmbiguous: () => forms.length === 2,
     /** Returns how the dates are written; null if the cells are not dates, or can be read in two ways. */
-    form(): CellForm | null {
-      if (can.plain) return 'plain'
-      if (isAmbiguous()) return null
-      return can.day ? 'day' : can.month ? 'month' : null
-    },
+    form: (): DateForm | null => (forms.length === 2 ? null : (forms[0] ?? null)),
     hasTimes: () => hasTimes,
   }
 }
 
+type DateForm = Extract<CellForm, 'plain' | 'day' | 'month'>
+
 /** Returns how to turn a cell of a form into a plain one. */
 function inPlainForm(form: CellForm): (text: string) => string {
-  switch (form) {
-    case 'day':
-      return (text) => localDate(text)?.dayFirst ?? text
-    case 'month':
-      return (text) => localDate(text)?.monthFirst ?? text
-    default:
-      return (text) => plainNumber(text, form)
-  }
+  return form === 'day' || form === 'month'
+    ? (text) => localDate(text, form) ?? text
+    : (text) => plainNumber(text, form)
 }
 
 /** For JSON cells: values are kept, but a column of dates becomes ISO text. */

@@ -1,10 +1,14 @@
 import { ByrefError } from '../../core/errors.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
 import { findAsset } from '../asset-facade.ts'
-import type { AssetReader } from '../asset-reader.ts'
 import type { AssetInfo } from '../asset-store.ts'
 import type { AssetWriter } from '../asset-writer.ts'
-import type { ImportedFile, ImportOptions, StructuredAssetInput } from '../assets-contract.ts'
+import type {
+  AssetReader,
+  ImportedFile,
+  ImportOptions,
+  StructuredAssetInput,
+} from '../assets-contract.ts'
 import { meterStream } from '../bodies/body.ts'
 import type { TableFormat, TextTableFormat } from '../bodies/mime-type.ts'
 import { textEncodingOf } from '../bodies/text-encoding.ts'

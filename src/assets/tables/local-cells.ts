@@ -45,24 +45,14 @@ export function isCurrency(text: string): boolean {
   return CURRENCY.test(text)
 }
 
-/** A date that begins with its day or its month. */
-export interface LocalDate {
-  /** The same in ISO order, with the day or the month first. Not yet checked with the calendar. */
-  dayFirst: string
-  monthFirst: string
-  /** Whether only the day can come first, because its parts are separated by points. */
-  hasPoints: boolean
-}
-
-/** Returns both readings of a date such as `01.09.2023`; null for other text. */
-export function localDate(text: string): LocalDate | null {
-  const found = LOCAL_DATE.exec(text)
-  if (!found) return null
-  const [, first = '', separator, second = '', year = '', time] = found
+/**
+ * Returns a date such as `01.09.2023` in ISO order, read with its day or its month first. It is not checked with the
+ * calendar. Null for other text, and for a date with points that would begin with the month.
+ */
+export function localDate(text: string, form: 'day' | 'month'): string | null {
+  const [, first, separator, second, year, time] = LOCAL_DATE.exec(text) ?? []
+  if (year === undefined || (form === 'month' && separator === '.')) return null
+  const day = form === 'day' ? `${second}-${first}` : `${first}-${second}`
   const behind = time ? ` ${time.padStart(time.indexOf(':') === 1 ? time.length + 1 : 0, '0')}` : ''
-  return {
-    dayFirst: `${year}-${second}-${first}${behind}`,
-    monthFirst: `${year}-${first}-${second}${behind}`,
-    hasPoints: separator === '.',
-  }
+  return `${year}-${day}${behind}`
 }

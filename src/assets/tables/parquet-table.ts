@@ -46,9 +46,8 @@ function checkShape({ columns, groups }: ParquetFile, name: string): void {
   if (reason !== null) throw new TableError({ name, line: null, reason })
 }
 
-async function columnsOf(file: ParquetFile): Promise<TableColumn[]> {
-  const columns: TableColumn[] = []
-  for (const [place, column] of file.columns.entries()) {
+function columnsOf(file: ParquetFile): Promise<TableColumn[]> {
+  return Array.fromAsync(file.columns.entries(), async ([place, column]) => {
     const { missing, isSmall } = await profile(file, place)
     const declared = declaredType(column)
     const type =
@@ -58,9 +57,8 @@ async function columnsOf(file: ParquetFile): Promise<TableColumn[]> {
           ? 'number'
           : declared
     const { scale = 0 } = column.element
-    columns.push({ name: column.name, type, missing, ...(type === 'decimal' && { scale }) })
-  }
-  return columns
+    return { name: column.name, type, missing, ...(type === 'decimal' && { scale }) }
+  })
 }
 
 /** Counts the empty cells of a column, and tests whether doubles keep all of its whole numbers. */

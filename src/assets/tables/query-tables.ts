@@ -9,9 +9,8 @@ import {
 import { nodeBuiltin } from '../../node-builtin.ts'
 import { missingPeer } from '../../optional-peer.ts'
 import type { NamespaceOption } from '../asset-locator.ts'
-import type { AssetReader } from '../asset-reader.ts'
 import { fieldBelow } from '../asset-tool-input.ts'
-import type { QueryLimits, TableQuery } from '../assets-contract.ts'
+import type { AssetReader, QueryLimits, TableQuery } from '../assets-contract.ts'
 import { isJsonType } from '../bodies/mime-type.ts'
 import { FOR_SQL, hasDuckdb, queryFailed } from './duckdb.ts'
 import type { Importer } from './import-file.ts'
@@ -64,8 +63,11 @@ export async function queryTables(
   }
   if (sql.length > MAX_SQL) throw queryFailed(`It is longer than ${MAX_SQL} characters.`)
   const sources = new Set<string>()
-  const refs = { ...referencesIn(sql), ...tables }
-  const named = await findTables(importer, refs, { signal, ...where })
+  const refs = Object.entries({ ...referencesIn(sql), ...tables })
+  // Files are imported before the query has a process, because an import may need one, too.
+  const named = await Array.fromAsync(refs, async ([name, ref]) => {
+    return { name, ref, found: await importer.tableOf(ref, { signal, ...where }) }
+  })
   try {
     const [table] = await runTableTask(
       async (folder, signal) => {
@@ -106,22 +108,6 @@ interface NamedTable {
   name: string
   ref: string
   found: Awaited<ReturnType<Importer['tableOf']>>
-}
-
-/**
- * Finds the tables of a query, and imports files. This is done before the query has a process, because an import may need
- * one, too.
- */
-async function findTables(
-  importer: Importer,
-  tables: Readonly<Record<string, string>>,
-  where: NamespaceOption & { signal: AbortSignal | undefined },
-): Promise<NamedTable[]> {
-  const named: NamedTable[] = []
-  for (const [name, ref] of Object.entries(tables)) {
-    named.push({ name, ref, found: await importer.tableOf(ref, where) })
-  }
-  return named
 }
 
 interface Binding extends NamespaceOption {

@@ -13,7 +13,7 @@ import {
 } from './duckdb.ts'
 import { isoDate } from './iso-date.ts'
 import { parseJson } from './long-number.ts'
-import { createSpool } from './spool.ts'
+import { createSpool, type Spool } from './spool.ts'
 import type { TableColumn } from './table-facts.ts'
 import type { BoundTable, TableTask } from './table-task.ts'
 import { type WrittenTable, writeTable } from './write-table.ts'
@@ -182,12 +182,13 @@ async function parquetOfResult(
   const columns = names.map((name, i) => readerOf(name, types[i] ?? ''))
   const { few, many } = MAX_CHARACTERS
   const characters = most > MAX_CHARACTERS.rows ? many : few
-  const rows = new ResultRows(rowsOf(result, duckdb), columns.length, { rows: most, characters })
+  const spool = createSpool()
+  const batches = repeatable(rowsOf(result, duckdb), spool, { rows: most, characters })
   try {
     // A result always has columns.
-    return (await writeTable({ columns, batches: () => rows.batches() })) as WrittenTable
+    return (await writeTable({ columns, batches })) as WrittenTable
   } finally {
-    await rows.dispose()
+    await spool.dispose()
   }
 }
 
@@ -234,59 +235,42 @@ function cellConverter({ JsonDuckDBValueConverter: toJson, DuckDBMapType }: Duck
   return cell
 }
 
-/** The rows of a result, which can be read twice. */
-class ResultRows {
-  readonly #result: AsyncIterable<Json[][]>
-  readonly #columns: number
-  readonly #most: { rows: number; characters: number }
-  readonly #spool = createSpool()
+/** Returns how to read the rows of a result, which can be read twice: the first time, they are kept in the spool. */
+function repeatable(
+  result: AsyncIterable<Json[][]>,
+  spool: Spool,
+  most: { rows: number; characters: number },
+): () => AsyncGenerator<unknown[][]> {
   /** Where the batches in the spool end. */
-  readonly #ends: number[] = []
-  #isRead = false
+  const ends: number[] = []
+  let isRead = false
 
-  constructor(
-    result: AsyncIterable<Json[][]>,
-    columns: number,
-    most: { rows: number; characters: number },
-  ) {
-    this.#result = result
-    this.#columns = columns
-    this.#most = most
+  async function* first() {
+    let rows = 0
+    let characters = 0
+    for await (const batch of result) {
+      rows += batch.length
+      for (const row of batch) for (const cell of row) characters += sizeOf(cell)
+      if (rows > most.rows) throw tooLarge(`${most.rows.toLocaleString('en')} rows`)
+      if (characters > most.characters) {
+        throw tooLarge(`${most.characters / 1024 / 1024} million characters`)
+      }
+      await spool.append(serialize(batch))
+      ends.push(spool.size)
+      yield batch
+    }
+    isRead = true
   }
 
-  async *batches(): AsyncGenerator<unknown[][]> {
-    if (!this.#isRead) {
-      yield* this.#read()
-      this.#isRead = true
-      return
-    }
+  async function* again() {
     let start = 0
-    for (const end of this.#ends) {
-      yield deserialize(await this.#spool.read(start, end))
+    for (const end of ends) {
+      yield deserialize(await spool.read(start, end))
       start = end
     }
   }
 
-  dispose(): Promise<void> {
-    return this.#spool.dispose()
-  }
-
-  async *#read(): AsyncGenerator<unknown[][]> {
-    const { rows: most, characters: longest } = this.#most
-    let rows = 0
-    let characters = 0
-    for await (const batch of this.#result) {
-      rows += batch.length
-      for (const row of batch) {
-        for (let i = 0; i < this.#columns; i++) characters += sizeOf(row[i])
-      }
-      if (rows > most) throw tooLarge(`${most.toLocaleString('en')} rows`)
-      if (characters > longest) throw tooLarge(`${longest / 1024 / 1024} million characters`)
-      await this.#spool.append(serialize(batch))
-      this.#ends.push(this.#spool.size)
-      yield batch
-    }
-  }
+  return () => (isRead ? again() : first())
 }
 
 function sizeOf(value: unknown): number {

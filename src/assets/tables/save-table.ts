@@ -50,7 +50,6 @@ async function sampleOf({ body, columns, rows: count }: WrittenTable): Promise<u
   const fitting = Math.floor(SAMPLE.cells / Math.max(1, columns.length))
   const size = Math.min(SAMPLE.most, Math.max(SAMPLE.least, fitting))
   const open = () => openParquet(body, { name: 'table' })
-  const rows: unknown[] = []
-  for await (const row of fileRows(open, columns, { count: Math.min(size, count) })) rows.push(row)
+  const rows = await Array.fromAsync(fileRows(open, columns, { count: Math.min(size, count) }))
   return count > size ? [...rows, cutMark(count, 'items')] : rows
 }

@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises'
 import { nodeBuiltin } from '../../node-builtin.ts'
-import { copyBytes, streamFrom } from '../bodies/body.ts'
+import { copyBytes } from '../bodies/body.ts'
 import { withStorageErrors } from '../bodies/durable.ts'
 
 const { mkdtemp, open, rm } = nodeBuiltin('node:fs/promises')
@@ -36,7 +36,7 @@ export async function spoolOf(path: string, dispose: () => Promise<void>): Promi
   return {
     size,
     read,
-    stream: () => streamFrom(() => chunksIn(size, (start, end) => readFrom(handle, start, end))),
+    stream: () => ReadableStream.from(chunksIn(size, read)),
     async dispose() {
       await handle.close()
       await dispose()
@@ -69,9 +69,7 @@ export function createSpool(): Spool {
   async function read(start: number, end: number): Promise<Uint8Array<ArrayBuffer>> {
     if (!file) {
       if (memory.length > 1) memory = [Buffer.concat(memory)]
-      return copyBytes(
-        (memory[0] ?? new Uint8Array()).subarray(start, end),
-      ) as Uint8Array<ArrayBuffer>
+      return copyBytes((memory[0] ?? new Uint8Array()).subarray(start, end))
     }
     return readFrom(file.handle, start, Math.min(end, size))
   }
@@ -86,7 +84,7 @@ export function createSpool(): Spool {
       else await withTemporaryFiles(async () => (await toFile()).appendFile(bytes))
     },
     read,
-    stream: () => streamFrom(() => chunksIn(size, read)),
+    stream: () => ReadableStream.from(chunksIn(size, read)),
     async dispose() {
       memory = []
       if (!file) return

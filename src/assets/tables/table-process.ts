@@ -1,5 +1,6 @@
 import type { ChildProcess, SpawnOptions } from 'node:child_process'
 import { ByrefError } from '../../core/errors.ts'
+import { onAbort } from '../../core/on-abort.ts'
 import { Slots } from '../../core/slots.ts'
 import { LONGEST_TIMER } from '../../core/timer.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
@@ -90,11 +91,9 @@ async function open(found: readonly TaskResult[], folder: string): Promise<Writt
   const dispose = async (): Promise<void> => {
     if (--left === 0) await rm(folder, { recursive: true, force: true })
   }
-  const opened: WrittenTable[] = []
-  for (const [i, result] of found.entries()) {
-    opened.push({ ...result, body: await spoolOf(join(folder, resultFile(i)), dispose) })
-  }
-  return opened
+  return Array.fromAsync(found.entries(), async ([i, result]) => {
+    return { ...result, body: await spoolOf(join(folder, resultFile(i)), dispose) }
+  })
 }
 
 function withTimeout(signal: AbortSignal | undefined, ms: number | undefined) {
@@ -154,9 +153,7 @@ class TableProcess {
     task: TableTask,
     { signal, onProgress }: Pick<TableTaskOptions, 'signal' | 'onProgress'>,
   ): Promise<TaskResult[]> {
-    signal?.throwIfAborted()
-    const stop = (): void => this.end()
-    signal?.addEventListener('abort', stop, { once: true })
+    const forget = signal && onAbort(signal, () => this.end())
     this.#keepAlive(true)
     try {
       const last = await this.#answer(task, onProgress)
@@ -167,7 +164,7 @@ class TableProcess {
       signal?.throwIfAborted()
       throw error
     } finally {
-      signal?.removeEventListener('abort', stop)
+      forget?.()
       this.#keepAlive(false)
     }
   }

@@ -194,11 +194,10 @@ export function tableRows(
   { store, cache, signal }: Pick<ContentAccess, 'store' | 'cache'> & { signal?: AbortSignal },
 ): TableRows {
   const name = record.name ?? record.assetId
-  const key = cacheKey(record, 'parquet')
-  const kept = store.readsOnce ? {} : { cache: { cache, key } }
+  const kept = { cache, key: cacheKey(record, 'parquet') }
   const open = async () => {
     const { openParquet } = await import('./parquet-file.ts')
-    return openParquet(await bodyRanges(record, store, signal), { name, ...kept })
+    return openParquet(await bodyRanges(record, store, signal), { name, cache: kept })
   }
   return fileRows(open, columns, { count: rows, signal })
 }

@@ -2,6 +2,7 @@ import type { S3ClientConfig } from '@aws-sdk/client-s3'
 import { checkOptions, is, type OptionTable } from '../../../core/check-options.ts'
 import { ByrefError } from '../../../core/errors.ts'
 import { inBackground } from '../../../core/in-background.ts'
+import { onAbort } from '../../../core/on-abort.ts'
 import { optionalPeer } from '../../../optional-peer.ts'
 import { orAborted } from '../abortable.ts'
 
@@ -180,12 +181,8 @@ async function uploadStream(
     leavePartsOnError: false,
   })
   const abort = () => inBackground('Aborting an upload', upload.abort())
-  signal?.addEventListener('abort', abort, { once: true })
-  try {
-    await upload.done()
-  } finally {
-    signal?.removeEventListener('abort', abort)
-  }
+  const forget = signal && onAbort(signal, abort)
+  await upload.done().finally(forget)
 }
 
 async function getRange(

@@ -44,48 +44,21 @@ function lineFeedsIn(chunk: Uint8Array): number {
   return count
 }
 
-/** Counts the lines of a text, for offsets in order. Close it, because it may hold an open file. */
-export class LineCounter {
-  readonly #draft: Draft
-  readonly #form: TextForm
-  readonly #index: LineIndex
-  #batches: AsyncGenerator<number[]> | null = null
-  /** The offsets of the next line breaks. */
-  #breaks: number[] = []
-  #next = 0
-  #line = 1
-
-  constructor(draft: Draft, form: TextForm, index = new LineIndex()) {
-    this.#draft = draft
-    this.#form = form
-    this.#index = index
-  }
-
-  /** Returns the line of an offset, counted from 1. */
-  async lineAt(offset: number): Promise<number> {
-    for (;;) {
-      while (this.#next < this.#breaks.length) {
-        if ((this.#breaks[this.#next] as number) >= offset) return this.#line
-        this.#next++
-        this.#line++
-      }
-      this.#batches ??= this.#breaksNear(offset)
-      const { value, done } = await this.#batches.next()
-      if (done) return this.#line
-      this.#breaks = value
-      this.#next = 0
+/** Yields the line, from 1, of each offset. Offsets are in order, and the text is read only up to the last one. */
+export async function* lineNumbers(
+  draft: Draft,
+  offsets: readonly number[],
+  { form: { unit, newline }, index }: { form: TextForm; index: LineIndex },
+): AsyncGenerator<number> {
+  const left = [...offsets]
+  const { offset: from, line: first } = index.before(left[0] ?? 0)
+  let line = first
+  for await (const breaks of findBytes(draft, newline, { unit, from })) {
+    for (const at of breaks) {
+      for (; left[0] !== undefined && left[0] <= at; left.shift()) yield line
+      if (left.length === 0) return
+      line++
     }
   }
-
-  async close(): Promise<void> {
-    await this.#batches?.return(undefined)
-  }
-
-  /** Yields line breaks from a known place on. */
-  #breaksNear(offset: number): AsyncGenerator<number[]> {
-    const { unit, newline } = this.#form
-    const { offset: from, line } = this.#index.before(offset)
-    this.#line = line
-    return findBytes(this.#draft, newline, { unit, from })
-  }
+  for (const _ of left) yield line
 }
