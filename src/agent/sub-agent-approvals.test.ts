@@ -54,6 +54,14 @@ async function request(run: Run): Promise<EventOf<'APPROVAL_REQUESTED'> | undefi
   return undefined
 }
 
+/** The log of a process that ended while a call of its sub-agent waited. */
+async function askedBeforeACrash(): Promise<ConversationLog> {
+  const [before, log] = [createMemoryLog(), createMemoryLog()]
+  await request(team({ log: before }).run({ conversation: 'c', messages: say('Go') }))
+  for (const id of ['c', 'c/helper']) await log.append(id, await logged(before, id))
+  return log
+}
+
 async function logged(log: ConversationLog, id: string): Promise<ConversationEvent[]> {
   return (await log.read(id)).map(({ event }) => event as ConversationEvent)
 }
@@ -187,6 +195,20 @@ describe('an approval in a sub-agent', () => {
     const agent = team({ log, continues: true })
     await agent.approve('c', 'helper/warn', { approved: true })
     expect((await agent.resume('c').result).text).toBe('Done.')
+  })
+
+  it('is followed in the sub-agent’s conversation, and its caller continues it', async () => {
+    const log = await askedBeforeACrash()
+    const agent = team({ log, continues: true })
+    await agent.approve('c/helper', 'warn', { approved: true })
+    expect((await agent.resume('c/helper').result).text).toBe('Told.')
+    expect((await agent.resume('c').result).text).toBe('Done.')
+  })
+
+  it('is not followed by an agent that cannot continue the caller', async () => {
+    const other = createAgent({ model: scriptedModel([]), log: await askedBeforeACrash() })
+    const { result } = other.resume('c/helper')
+    await expect(result).rejects.toMatchObject({ code: 'tool_not_found' })
   })
 
   it('does not count towards the time limit of the run', async () => {

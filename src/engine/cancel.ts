@@ -83,14 +83,24 @@ export async function cancelSubRuns(sessions: OpenSessions, { id, state }: Sessi
   }
 }
 
+/**
+ * Returns the conversation whose call started the open run of a sub-agent. Null if there is none: it may be in another
+ * log.
+ */
+export async function callerOf(
+  sessions: Pick<OpenSessions, 'find'>,
+  { id, state }: Session,
+): Promise<Session | null> {
+  const end = `/${openRun(state)?.toolCallId}`
+  return id.endsWith(end) ? sessions.find(id.slice(0, -end.length)) : null
+}
+
 /** Cancels a sub-agent's run if the call that started it is over: nothing else would continue or end it. */
 export async function cancelOrphan(sessions: OpenSessions, session: Session): Promise<void> {
-  const { toolCallId } = openRun(session.state) ?? {}
-  if (toolCallId === undefined || !session.id.endsWith(`/${toolCallId}`)) return
-  // If the parent conversation is not found, it may be in another log.
-  const parent = await sessions.find(session.id.slice(0, -`/${toolCallId}`.length))
-  await parent?.refresh()
-  const calls = parent?.state.calls ?? {}
+  const { toolCallId = '' } = openRun(session.state) ?? {}
+  const caller = await callerOf(sessions, session)
+  await caller?.refresh()
+  const calls = caller?.state.calls ?? {}
   const call = calls[toolCallId] ?? calls[callIdOf(toolCallId)]
   if (call?.finishedAt !== undefined || call?.status === 'unanswered')
     await cancelRun(sessions, session)

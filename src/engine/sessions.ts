@@ -5,7 +5,7 @@ import type { ConversationEvent } from '../core/events/events.ts'
 import type { Foldable } from '../core/events/fold.ts'
 import { inBackground } from '../core/in-background.ts'
 import type { ConversationLog } from '../log/conversation-log.ts'
-import { cancelOrphan, cancelSubRuns } from './cancel.ts'
+import { callerOf, cancelOrphan, cancelSubRuns } from './cancel.ts'
 import type { ConversationRunner, Release } from './conversation-runner.ts'
 import type { RunFollower } from './follow-run.ts'
 import { checkAgentFits, ForeignRunError } from './next.ts'
@@ -124,13 +124,18 @@ export class Sessions {
   }
 
   /**
-   * Continues a conversation: in this process, or through the queue if the log has workers.
+   * Continues a conversation: in this process, or through the queue if the log has workers. The run of a sub-agent
+   * continues with the run that called it.
    *
    * @throws ForeignRunError if the run needs another agent, and no process runs it
    */
   async resume(session: Session): Promise<void> {
     const { log, settings } = this.#options
-    if (isSubRun(session)) return this.wake(session)
+    if (isSubRun(session)) {
+      this.wake(session)
+      const caller = await callerOf(this, session)
+      return caller ? this.resume(caller) : undefined
+    }
     if (log.queue) return log.enqueue?.(session.id)
     const isHeld = (await log.find(session.id))?.lease
     if (!isHeld) checkAgentFits(session, settings)

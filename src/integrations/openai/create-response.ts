@@ -173,8 +173,9 @@ async function* responseEvents(
     began = true
     yield* output.take(event)
   }
-  yield* output.finish()
-  const whole = response(followed.waiting() !== null)
+  const waiting = followed.waiting()
+  yield* output.finish(waiting ?? [])
+  const whole = response(waiting !== null)
   yield { type: ENDS[whole.status] ?? 'response.incomplete', response: whole }
 }
 
@@ -232,12 +233,14 @@ async function readInput(
       messages.push(await toInput(item as MessageItem, assets))
     }
   }
-  const isLate = items.some(({ type }) => type === 'function_call_output')
+  const isLate = items.some(({ type = '' }) => ANSWERS.has(type))
   if (isLate && messages.length === 0 && answers.size === 0) {
-    throw new ByrefError('bad_request', 'None of the calls waits for an output')
+    throw new ByrefError('bad_request', 'None of the calls waits for an answer or an output')
   }
   return { messages: messages.map((message) => spokenBy(message, speaker)), answers }
 }
+
+const ANSWERS = new Set(['function_call_output', 'mcp_approval_response'])
 
 /** The name of the sender of a request's instructions. */
 const INSTRUCTIONS = 'instructions'

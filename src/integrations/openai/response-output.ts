@@ -1,5 +1,9 @@
 import { textOf } from '../../core/board/render-context.ts'
-import type { ConversationState } from '../../core/events/conversation-state.ts'
+import {
+  type AskedCall,
+  type ConversationState,
+  requestOf,
+} from '../../core/events/conversation-state.ts'
 import type { ConversationEvent, EventOf, TokenUsage } from '../../core/events/events.ts'
 import type { ToolCall } from '../../core/messages/message.ts'
 import { type AnswerSource, readMetadata } from '../../core/messages/read-metadata.ts'
@@ -42,12 +46,21 @@ export class ResponseOutput {
     return this.#pieces.take(event).flatMap((piece) => this.#take(piece))
   }
 
-  /** Ends everything that is still streaming. */
-  finish(): StreamEvent[] {
+  /**
+   * Ends everything that is still streaming.
+   *
+   * @param waiting The calls that wait. A sub-agent may have asked about them after the response before this one.
+   */
+  finish(waiting: readonly AskedCall[] = []): StreamEvent[] {
     const pieces = this.#pieces.finish().flatMap((piece) => this.#take(piece))
     const ends = [...pieces, ...this.#endText()]
     const open = this.items.filter(({ status }) => status === 'in_progress')
-    return [...ends, ...open.map((item) => this.#done(item, { status: 'incomplete' }))]
+    const asked = waiting.filter(({ id }) => !this.#find(id))
+    return [
+      ...ends,
+      ...open.map((item) => this.#done(item, { status: 'incomplete' })),
+      ...asked.flatMap((call) => this.#approvalEvents(requestOf(call, ''))),
+    ]
   }
 
   #take(piece: AnswerPiece): StreamEvent[] {

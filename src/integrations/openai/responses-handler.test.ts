@@ -69,6 +69,9 @@ function modelWithSources(text: string, sources: readonly ModelStreamPart[]): La
   return { ...scriptedModel([]), doStream } as LanguageModel
 }
 
+const idsOf = ({ output }: { output: readonly object[] }) =>
+  output.map((item) => ('id' in item ? item.id : null))
+
 const post = (body: unknown, headers = {}): RequestInit => ({
   method: 'POST',
   headers: { 'content-type': 'application/json', ...headers },
@@ -330,6 +333,41 @@ describe('createResponsesHandler, with the package "openai"', () => {
       { type: 'mcp_call', name: 'helper', status: 'completed', output: 'Told.' },
       { type: 'message', content: [{ text: 'Paid.' }] },
     ])
+  })
+
+  it('asks again about each call of a sub-agent that still waits', async () => {
+    const gate = Promise.withResolvers<boolean>()
+    const slow = { ...pay, id: 'slow', needsApproval: () => gate.promise }
+    const both = [
+      { id: 'p', name: 'pay', arguments: {} },
+      { id: 'q', name: 'slow', arguments: {} },
+    ]
+    const model = scriptedModel([{ calls: both }, 'Told.'])
+    const helper = createAgent({ model, tools: [pay, slow] })
+    const asked = { calls: [{ id: 'h', name: 'helper', arguments: { task: 'Pay' } }] }
+    const agent = createAgent({
+      model: scriptedModel([asked, 'Paid.']),
+      tools: [helper.asTool({ id: 'helper', description: '' })],
+    })
+    const { client } = serve([], { agent })
+    const first = await client.responses.create({ model: 'm', input: 'Pay' })
+    expect(idsOf(first)).toEqual(['mcp_h', 'h/p'])
+    gate.resolve(true) // while the person reads the first question
+    await vi.waitFor(async () => {
+      const [one] = (await agent.log.list()).conversations
+      const events = await agent.log.read(one?.id ?? '')
+      expect(events.filter(({ event }) => event.type === 'APPROVAL_REQUESTED')).toHaveLength(2)
+    })
+    const answer = (previous_response_id: string, approval_request_id: string) =>
+      client.responses.create({
+        ...{ model: 'm', previous_response_id },
+        input: [{ type: 'mcp_approval_response', approval_request_id, approve: true }],
+      })
+    const second = await answer(first.id, 'h/p')
+    expect(idsOf(second)).toEqual(['h/q'])
+    expect(idsOf(await client.responses.retrieve(second.id))).toEqual(['h/q'])
+    await expect(answer(second.id, 'h/p')).rejects.toThrow('None of the calls waits for an answer')
+    expect((await answer(second.id, 'h/q')).output_text).toBe('Paid.')
   })
 
   it('answers even if only some of the calls have outputs', async () => {

@@ -122,20 +122,21 @@ async function keptResponse(agent: Agent, id: string): Promise<object> {
     const events: ConversationEvent[] = []
     const runId = openRun(state)?.runId
     const itsRun = () => runOf(state, runId)
-    let [hasAnswered, isWaiting] = [false, false]
+    let hasAnswered = false
+    let waiting: ReturnType<typeof followed.waiting> = null
     for await (const { event, position = 0 } of end > after ? followed : []) {
-      if (hasAnswered && isWaiting && event.type === 'APPROVAL_ANSWERED') break
+      if (hasAnswered && waiting && event.type === 'APPROVAL_ANSWERED') break
       events.push(event)
       hasAnswered ||= event.type === 'STEP_FINISHED'
-      isWaiting = followed.waiting() !== null
+      waiting = followed.waiting()
       if (itsRun()?.status !== 'running' || position >= end) break
     }
     // A tool that no agent has was answered by its error, and not by the client.
     const tools = new Set([...agent.tools.map((tool) => tool.id), ...unknownTools(events)])
     const output = new ResponseOutput((name) => !tools.has(name), state)
     for (const event of inAnswerOrder(events)) output.take(event)
-    if (isWaiting) output.finish()
-    return responseOf({ id, request: {}, output, run: itsRun(), isWaiting })
+    if (waiting) output.finish(waiting)
+    return responseOf({ id, request: {}, output, run: itsRun(), isWaiting: waiting !== null })
   } finally {
     followed.close()
   }
