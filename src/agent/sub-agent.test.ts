@@ -322,43 +322,50 @@ describe('a sub-agent', () => {
     expect(await ask()).toBe('second')
   })
 
-  it('is not cancelled when the process of its caller stops, and continues with it', async () => {
-    const log = createMemoryLog()
-    const asked = Promise.withResolvers<void>()
-    const hanging = {
-      ...scriptedModel([]),
-      doStream() {
-        asked.resolve()
-        return new Promise<never>(() => {})
-      },
-    }
-    const agents = (child: LanguageModel, turns: ScriptedTurn[]) => {
-      const helper = createAgent({ model: child, log, name: 'helper' })
-      const tools = [helper.asTool({ id: 'helper', description: '' })]
-      return {
-        helper,
-        agent: createAgent({ model: scriptedModel(turns), log, tools, name: 'outer' }),
+  it.each([
+    ['agent', 'helper'],
+    ['helper', 'agent'],
+  ] as const)(
+    'continues with its caller after the %s was closed, then the %s',
+    async (first, last) => {
+      const log = createMemoryLog()
+      const asked = Promise.withResolvers<void>()
+      const hanging = {
+        ...scriptedModel([]),
+        doStream() {
+          asked.resolve()
+          return new Promise<never>(() => {})
+        },
       }
-    }
-    const before = agents(hanging, [
-      { calls: [{ id: 'h', name: 'helper', arguments: { task: 'Wait' } }] },
-    ])
-    const run = before.agent.run({ conversation: 'c', messages: say('Go') })
-    const lost = expect(run.result).rejects.toMatchObject({ code: 'interrupted' })
-    await asked.promise
-    await before.agent.close()
-    await lost
-    await before.helper.close()
-    expect((await log.find('c/h'))?.status).toBe('running')
+      const agents = (child: LanguageModel, turns: ScriptedTurn[]) => {
+        const helper = createAgent({ model: child, log, name: 'helper' })
+        const tools = [helper.asTool({ id: 'helper', description: '' })]
+        return {
+          helper,
+          agent: createAgent({ model: scriptedModel(turns), log, tools, name: 'outer' }),
+        }
+      }
+      const before = agents(hanging, [
+        { calls: [{ id: 'h', name: 'helper', arguments: { task: 'Wait' } }] },
+      ])
+      const run = before.agent.run({ conversation: 'c', messages: say('Go') })
+      const lost = expect(run.result).rejects.toMatchObject({ code: 'interrupted' })
+      await asked.promise
+      await before[first].close()
+      await new Promise<void>((resolve) => setImmediate(resolve)) // a call that failed would be in the log now
+      await before[last].close()
+      await lost
+      expect((await log.find('c/h'))?.status).toBe('running')
 
-    const after = agents(scriptedModel(['Heard.']), ['Done.'])
-    const { text } = await after.agent.resume('c').result
-    expect(text).toBe('Done.')
-    const ends = (await log.read('c/h')).flatMap(({ event }) => {
-      return event.type === 'RUN_FINISHED' ? [event.result.reason] : []
-    })
-    expect(ends).toEqual(['done'])
-  })
+      const after = agents(scriptedModel(['Heard.']), ['Done.'])
+      const { text } = await after.agent.resume('c').result
+      expect(text).toBe('Done.')
+      const ends = (await log.read('c/h')).flatMap(({ event }) => {
+        return event.type === 'RUN_FINISHED' ? [event.result.reason] : []
+      })
+      expect(ends).toEqual(['done'])
+    },
+  )
 
   it('is continued by its own agent when another answers its approval', async () => {
     const log = createMemoryLog()

@@ -15,6 +15,7 @@ import { copyJson } from '../core/json/copy-json.ts'
 import { isPlainObject, type JsonValue } from '../core/json/json.ts'
 import { type Clearance, join } from '../core/labels/label.ts'
 import type { MessageInput } from '../core/messages/to-message.ts'
+import { unlessAborted } from '../core/on-abort.ts'
 import {
   type AssetRefParts,
   extractAssetId,
@@ -164,8 +165,8 @@ async function outcome(
       if (event.type === 'TOOL_CALL_END') progress(`${attribution}: ${event.call.name}`)
       if (event.type === 'APPROVAL_REQUESTED')
         progress(`${attribution} waits for an approval in ${run.conversation}`)
-      // Any agent on this log may receive the answer.
-      if (event.type === 'APPROVAL_ANSWERED') sessions.wakeHere(session)
+      // Any agent on this log may receive the answer. It is not for this process if the caller has left it.
+      if (event.type === 'APPROVAL_ANSWERED' && !signal.aborted) sessions.wakeHere(session)
       if (isAboutApproval(event)) await relayApprovals(session, context)
     }
     await relayApprovals(session, context)
@@ -188,6 +189,12 @@ async function outcome(
       'tool_failed',
       `The agent "${attribution}" ended with ${reason}${text ? `: ${text}` : ''}`,
     )
+  } catch (error) {
+    const isOpen = runOf(session.state, run.id)?.status === 'running'
+    const isClosed = error instanceof ByrefError && error.code === 'interrupted'
+    // The sub-agent was closed before its caller. Its run continues when the caller's run does.
+    if (isOpen && isClosed) await unlessAborted(signal, () => new Promise<never>(() => {}))
+    throw error
   } finally {
     signal.removeEventListener('abort', cancel)
   }

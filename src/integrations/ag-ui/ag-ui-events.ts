@@ -121,6 +121,7 @@ export function outcomeOf(
 }
 
 function toInterrupt({ id, name, approval, parentToolCallId }: AskedCall): Interrupt {
+  const { items, previews, violations, reason } = approval
   return {
     id,
     reason: 'tool_call',
@@ -136,7 +137,7 @@ function toInterrupt({ id, name, approval, parentToolCallId }: AskedCall): Inter
       },
       required: ['approved'],
     },
-    metadata: { arguments: approval.items ?? approval.arguments },
+    metadata: defined({ arguments: items ?? approval.arguments, previews, violations, reason }),
   }
 }
 

@@ -39,6 +39,7 @@ const pay = defineTool({
   description: 'Pays',
   inputSchema: { type: 'object', properties: { amount: { type: 'number' } } },
   needsApproval: true,
+  preview: ({ amount }) => `Pays ${amount}`,
   execute: ({ amount }) => `Paid ${amount}`,
 })
 
@@ -241,7 +242,10 @@ describe('createAgUiHandler', () => {
       outcome: {
         type: 'interrupt',
         interrupts: [
-          { id: 'p', toolCallId: 'p', metadata: { arguments: { amount: 5 } } },
+          {
+            ...{ id: 'p', toolCallId: 'p' },
+            metadata: { arguments: { amount: 5 }, previews: ['Pays 5'] },
+          },
           { id: 'q' },
         ],
       },

@@ -45,6 +45,7 @@ function gate() {
 
 const pay = defineTool({
   ...{ id: 'pay', description: 'Pays', inputSchema: object, needsApproval: true },
+  preview: () => 'Pays 5',
   execute: () => 'paid',
 })
 
@@ -186,7 +187,7 @@ describe('createChatHandler', () => {
     const waiting = partsOf(again).find(({ type }) => type === 'tool-pay')
     expect(waiting).toMatchObject({
       state: 'approval-requested',
-      approval: { descriptor: { arguments: {} } },
+      approval: { descriptor: { arguments: {}, previews: ['Pays 5'] } },
     })
     await again.addToolApprovalResponse({ id: 'pay-0', approved: true })
     await expect.poll(() => textIn(again)).toBe('Paid.')
@@ -367,7 +368,10 @@ describe('createChatHandler', () => {
     expect(partsOf(chat)).toContainEqual(
       expect.objectContaining({
         ...{ type: 'tool-pay', toolCallId: 'helper-0/pay-0', state: 'approval-requested' },
-        approval: { id: 'helper-0/pay-0', descriptor: { arguments: {} } },
+        approval: {
+          id: 'helper-0/pay-0',
+          descriptor: { arguments: {}, previews: ['Pays 5'] },
+        },
       }),
     )
     await chat.addToolApprovalResponse({ id: 'helper-0/pay-0', approved: true })

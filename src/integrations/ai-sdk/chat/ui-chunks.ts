@@ -161,12 +161,13 @@ export class RunChunks {
         return [{ type: 'data-asset', id: asset.assetId, data }]
       }
       case 'APPROVAL_REQUESTED': {
-        const { toolCallId, parentToolCallId, toolName, arguments: args, items } = event
+        const { toolCallId, parentToolCallId, toolName, arguments: args } = event
+        const { items, previews, violations, reason } = event
         const isOfSubAgent = parentToolCallId !== undefined
         if (!isOfSubAgent && this.#outside.has(toolName)) return []
         const call = isOfSubAgent ? this.#ofSubCall(event, parentToolCallId) : []
         this.#asked.add(toolCallId)
-        const approvalDescriptor = { arguments: args, ...(items && { items }) }
+        const approvalDescriptor = defined({ arguments: args, items, previews, violations, reason })
         const ids = { approvalId: toolCallId, toolCallId }
         return [...call, { type: 'tool-approval-request', ...ids, approvalDescriptor }]
       }
