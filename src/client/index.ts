@@ -1,6 +1,7 @@
 export { type Board, type BoardEntry, type BoardPoint, createBoard } from '../core/board/board.ts'
 export {
   type ApprovalState,
+  type AskedCall,
   type CallState,
   type ConversationState,
   emptyConversation,
@@ -9,6 +10,7 @@ export {
   type QueuedMessage,
   type RunState,
   type StepState,
+  waitingCalls,
 } from '../core/events/conversation-state.ts'
 export type {
   AssetCreated,

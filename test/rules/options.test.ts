@@ -47,7 +47,7 @@ const NO_OPTIONS: Readonly<Record<string, RegExp>> = {
   'byref calls these, whoever wrote them':
     /^(BodyStore|ConversationQueue|HostQueue|LogUpkeep|RecordIndex|S3Connector|ScriptedModel|Tool)\./,
   'they take messages, events and states':
-    /^(Board.append|Fold.apply|Labels|LineageGraph|fold|foldAll|isDeleted|openRun|readMetadata|splitDebug|toMessage)\b/,
+    /^(Board.append|Fold.apply|Labels|LineageGraph|fold|foldAll|isDeleted|openRun|readMetadata|splitDebug|toMessage|waitingCalls)\b/,
   'the server checks what is said': /^Client\.(editData|send)\[1\]/,
 }
 
