@@ -186,7 +186,7 @@ async function checkChanged(
 }
 
 function noSuchCall(toolCallId: string, { id, state }: Session): ByrefError {
-  const waiting = waitingCalls(state, Object.keys(state.calls))
+  const waiting = waitingCalls(state)
   const names = waiting.map((call) => `"${call.id}" (${call.name})`).join(', ')
   return new ByrefError(
     'call_not_found',

@@ -1,6 +1,8 @@
 import { describe, expect, it, vi } from 'vitest'
 import { defineTool } from '../boundary/tool.ts'
+import { emptyConversation, waitingCalls } from '../core/events/conversation-state.ts'
 import type { ConversationEvent, EventOf } from '../core/events/events.ts'
+import { foldAll } from '../core/events/fold.ts'
 import type { Run } from '../engine/follow-run.ts'
 import type { ConversationLog } from '../log/conversation-log.ts'
 import { createMemoryLog } from '../log/memory-log.ts'
@@ -169,6 +171,19 @@ describe('an approval in a sub-agent', () => {
         await agent.close()
       }
     }
+  })
+
+  it('is among the waiting calls of the state, until it is answered', async () => {
+    const log = createMemoryLog()
+    const agent = team({ log })
+    const run = agent.run({ conversation: 'c', messages: say('Go') })
+    await request(run)
+    const waiting = async () =>
+      waitingCalls(foldAll(emptyConversation, await log.read('c'))).map(({ id }) => id)
+    expect(await waiting()).toEqual(['helper/warn'])
+    await agent.approve('c', 'helper/warn', { approved: true })
+    await run.result
+    expect(await waiting()).toEqual([])
   })
 
   it('is answered elsewhere while the run is followed', async () => {

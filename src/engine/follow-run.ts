@@ -110,7 +110,7 @@ export class RunFollower {
     this.#hasStarted = hasBegun()
     // Requests from before would otherwise never be seen.
     const run = this.#hasStarted ? openRun(session.state) : null
-    for (const call of waitingCalls(session.state, run?.steps.at(-1)?.callIds))
+    for (const call of waitingCalls(session.state, run?.steps.at(-1)?.callIds ?? []))
       this.events.push(requestOf(call, runId()), true)
   }
 

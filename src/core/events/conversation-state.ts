@@ -236,10 +236,14 @@ export function runOf(
   return runs.findLast((run) => run.runId === runId)
 }
 
-/** Returns the calls of an answer's calls that wait for a person: the calls themselves, and those of their sub-agents. */
+/**
+ * Returns the calls that wait for a person, also those of sub-agents.
+ *
+ * @param callIds The calls of an answer. Default: all calls of the conversation.
+ */
 export function waitingCalls(
   { calls }: Pick<ConversationState, 'calls'>,
-  callIds: readonly string[] = [],
+  callIds: readonly string[] = Object.keys(calls),
 ): AskedCall[] {
   return callIds.flatMap((id) => {
     const call = calls[id]

@@ -430,7 +430,7 @@ function deliver(
 function addWait(editable: EditableState, at: string): void {
   const open = openRun(editable.state)
   const waited = Date.parse(at) - Date.parse(editable.state.updatedAt)
-  const ids = open?.steps.at(-1)?.callIds
+  const ids = open?.steps.at(-1)?.callIds ?? []
   if (!(waited > 0) || waitingCalls(editable.state, ids).length === 0) return
   const run = open && editable.run(open.runId)
   if (run) run.waitedMs += waited

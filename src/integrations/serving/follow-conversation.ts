@@ -128,7 +128,7 @@ export async function followConversation(
 
 /** Returns whether the open run waits for an answer to this call, which may be one of a sub-agent. */
 export function isWaiting(state: ConversationState, toolCallId: string): boolean {
-  const ids = openRun(state)?.steps.at(-1)?.callIds
+  const ids = openRun(state)?.steps.at(-1)?.callIds ?? []
   return waitingCalls(state, ids).some(({ id }) => id === toolCallId)
 }
 

@@ -22,7 +22,7 @@ export function runPhase(state: Pick<ConversationState, 'runs' | 'calls'>): RunP
 
 /** Returns the calls of the open run that wait for a person, also those of sub-agents. */
 export function waitingIn(state: Pick<ConversationState, 'runs' | 'calls'>): AskedCall[] {
-  return waitingCalls(state, openRun(state)?.steps.at(-1)?.callIds)
+  return waitingCalls(state, openRun(state)?.steps.at(-1)?.callIds ?? [])
 }
 
 /** Returns the calls of a step, in the order of its answer. */
