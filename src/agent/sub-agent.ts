@@ -165,7 +165,7 @@ async function outcome(
       if (event.type === 'TOOL_CALL_END') progress(`${attribution}: ${event.call.name}`)
       if (event.type === 'APPROVAL_REQUESTED')
         progress(`${attribution} waits for an approval in ${run.conversation}`)
-      // Any agent on this log may receive the answer. It is not for this process if the caller has left it.
+      // Any agent on this log may receive the answer. If the caller has left this process, another one continues.
       if (event.type === 'APPROVAL_ANSWERED' && !signal.aborted) sessions.wakeHere(session)
       if (isAboutApproval(event)) await relayApprovals(session, context)
     }

@@ -161,7 +161,7 @@ function widenBelow(original: JsonSchema, variables: boolean): JsonSchema {
   // Anthropic rejects every request that has keywords of older drafts, such as those of MCP servers with zod 3.
   const schema: Record<string, unknown> = { ...inCurrentDraft(rest) }
   for (const entry of REDUNDANT) if (isRedundant(schema, entry)) delete schema[entry[0]]
-  // OpenAI does so for a list without `items`.
+  // OpenAI rejects every request that has a list without `items`.
   if ([schema.type].flat().includes('array')) schema.items ??= {}
   if (!Array.isArray(schema.required)) delete schema.required
   // A branch describes the same value as the schema, which accepts references already.

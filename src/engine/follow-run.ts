@@ -2,7 +2,6 @@ import type { Assets } from '../assets/assets-contract.ts'
 import { ByrefError } from '../core/errors.ts'
 import {
   isRunEnd,
-  openRun,
   type RunState,
   requestOf,
   runOf,
@@ -108,9 +107,8 @@ export class RunFollower {
       if (isRunEnd(event) && event.runId === runId()) this.#endSoon(session, event.runId)
     })
     this.#hasStarted = hasBegun()
-    // Requests from before would otherwise never be seen.
-    const run = this.#hasStarted ? openRun(session.state) : null
-    for (const call of waitingCalls(session.state, run?.steps.at(-1)?.callIds ?? []))
+    // Otherwise the follower would never see requests from before.
+    for (const call of this.#hasStarted ? waitingCalls(session.state) : [])
       this.events.push(requestOf(call, runId()), true)
   }
 

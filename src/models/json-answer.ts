@@ -21,8 +21,8 @@ function isPlainObjectSchema(schema: JsonObject): boolean {
 
 /**
  * Returns the schema that the model's answer must fit. A value that is not an object becomes `{ answer: value }`,
- * because OpenAI, and the JSON mode of other providers, accept only objects. OpenAI also rejects
- * an object with alternatives at its root, so it is treated in the same way.
+ * because OpenAI, and the JSON mode of other providers, accept only objects. OpenAI also rejects a schema with
+ * alternatives at its root, so its value is wrapped, too.
  */
 export function answerSchema(schema: JsonObject): JsonObject {
   if (isPlainObjectSchema(schema)) return schema

@@ -124,7 +124,7 @@ export interface ExecutionChanges {
   onRead?(found: Found): void
   /** Called with the input right before the tool receives it. */
   onInput?(input: unknown): void
-  /** Called when a sub-agent that is the tool begins, or ends, to wait for a person. */
+  /** If the tool is a sub-agent: called when it starts or stops waiting for a person. */
   onWaiting?(isWaiting: boolean): void
   trust?: ToolContext['trust']
   /** The label for the records of assets that the tool saves. */

@@ -196,9 +196,10 @@ function batching<T>(
   let last: Promise<unknown> = Promise.resolve()
 
   function startNext() {
-    const running = start(waiting)
+    const items = waiting
     waiting = []
     next = null
+    const running = start(items)
     last = Promise.allSettled(running)
     return running
   }

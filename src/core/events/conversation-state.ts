@@ -236,17 +236,11 @@ export function runOf(
   return runs.findLast((run) => run.runId === runId)
 }
 
-/**
- * Returns the calls that wait for a person, also those of sub-agents.
- *
- * @param callIds The calls of an answer. Default: all calls of the conversation.
- */
-export function waitingCalls(
-  { calls }: Pick<ConversationState, 'calls'>,
-  callIds: readonly string[] = Object.keys(calls),
-): AskedCall[] {
+/** Returns the calls of the open run that wait for a person, also those of sub-agents. */
+export function waitingCalls(state: Pick<ConversationState, 'runs' | 'calls'>): AskedCall[] {
+  const callIds = openRun(state)?.steps.at(-1)?.callIds ?? []
   return callIds.flatMap((id) => {
-    const call = calls[id]
+    const call = state.calls[id]
     if (!call) return []
     const { name, approval } = call
     return call.status === 'waiting' && approval ? [{ id, name, approval }] : waitingSubCalls(call)

@@ -428,10 +428,9 @@ function deliver(
 
 /** Adds the time since the last event if a call, or its sub-agent, waited for an approval meanwhile. */
 function addWait(editable: EditableState, at: string): void {
-  const open = openRun(editable.state)
   const waited = Date.parse(at) - Date.parse(editable.state.updatedAt)
-  const ids = open?.steps.at(-1)?.callIds ?? []
-  if (!(waited > 0) || waitingCalls(editable.state, ids).length === 0) return
+  if (!(waited > 0) || waitingCalls(editable.state).length === 0) return
+  const open = openRun(editable.state)
   const run = open && editable.run(open.runId)
   if (run) run.waitedMs += waited
 }

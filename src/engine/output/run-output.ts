@@ -76,7 +76,7 @@ function sourceAt(
 
 /**
  * Returns the text of a run's last answer, and the final part of it. Empty if that answer has calls, or the run was
- * cancelled. An answer that its provider paused is one with the answer that continues it.
+ * cancelled. An answer that its provider paused, and the answer that continues it, count as one.
  */
 export function lastAnswer(
   { messages }: Pick<ConversationState, 'messages'>,

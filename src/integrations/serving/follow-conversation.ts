@@ -95,7 +95,7 @@ export async function followConversation(
     if (due.type !== 'wait') return null
     const ids = due.run.steps.at(-1)?.callIds ?? []
     const isBusy = ids.some((id) => calls[id]?.status === 'running')
-    return isBusy ? null : waitingCalls(folded.state, ids)
+    return isBusy ? null : waitingCalls(folded.state)
   }
 
   return {
@@ -128,8 +128,7 @@ export async function followConversation(
 
 /** Returns whether the open run waits for an answer to this call, which may be one of a sub-agent. */
 export function isWaiting(state: ConversationState, toolCallId: string): boolean {
-  const ids = openRun(state)?.steps.at(-1)?.callIds ?? []
-  return waitingCalls(state, ids).some(({ id }) => id === toolCallId)
+  return waitingCalls(state).some(({ id }) => id === toolCallId)
 }
 
 /** Returns the calls of a conversation. A call whose sub-agent waits for a person also counts as waiting. */

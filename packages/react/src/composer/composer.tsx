@@ -1,4 +1,4 @@
-import { type ConversationState, isWithheld, readMetadata } from 'byref/client'
+import { type ConversationState, isWithheld, readMetadata, waitingCalls } from 'byref/client'
 import { ArrowUp, Paperclip, Square } from 'lucide-react'
 import { type RefObject, useEffect, useRef } from 'react'
 import { useConnection, useConversation, useConversationId } from '../app/conversation-context.tsx'
@@ -6,7 +6,7 @@ import { useMay } from '../app/role.ts'
 import { useServer } from '../app/server.ts'
 import { useMissingAgent } from '../app/use-serves-agent.ts'
 import { useIsInterrupted } from '../thread/interrupted-run.tsx'
-import { type RunPhase, runPhase, waitingIn } from '../thread/run-phase.ts'
+import { type RunPhase, runPhase } from '../thread/run-phase.ts'
 import { Button } from '../ui/button.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { Spinner } from '../ui/spinner.tsx'
@@ -276,7 +276,7 @@ function MessageForm({ autoFocus = false, dropWithin }: ComposerProps) {
 
 /** Whether the run waits only for approvals of calls whose arguments this person may not read. */
 function waitsForOthers(state: ConversationState): boolean {
-  const waiting = runPhase(state) === 'waiting' ? waitingIn(state) : []
+  const waiting = runPhase(state) === 'waiting' ? waitingCalls(state) : []
   return waiting.length > 0 && waiting.every(({ approval }) => isWithheld(approval.arguments))
 }
 

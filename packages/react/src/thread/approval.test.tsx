@@ -276,12 +276,14 @@ describe('Approval', () => {
   })
 
   it('has a name of its own among the waiting calls of its tool', async () => {
-    const [start, step, ...first] = asked({ sum: 5 })
-    const second = JSON.parse(
-      JSON.stringify(first).replaceAll('"c1"', '"c2"').replaceAll('"q"', '"q2"'),
-    )
+    const events = asked({ sum: 5 })
+    const isOfCall = (part: (typeof events)[number]): boolean =>
+      'type' in part && (part.type === 'TOOL_CALL_END' || part.type === 'APPROVAL_REQUESTED')
+    // The same answer has a second call of the tool.
+    const second = (part: (typeof events)[number]): (typeof events)[number] =>
+      JSON.parse(JSON.stringify(part).replaceAll('"c1"', '"c2"'))
     const state = stateOf(
-      ...[start, step, ...first, ...second].filter((part) => part !== undefined),
+      ...events.flatMap((part) => (isOfCall(part) ? [part, second(part)] : [part])),
     )
     const cards = ['c1', 'c2'].map((id) => (
       <CallCard key={id} id={id} call={state.calls[id]?.call ?? null} />

@@ -137,8 +137,8 @@ export function Approval({ callId, name, approval, where = '' }: ApprovalProps) 
 }
 
 /** Returns which one of the waiting calls of its tool a call is. Empty for the only one. */
-function placeAmongWaiting({ calls }: ConversationState, callId: string): string {
-  const all = waitingCalls({ calls })
+function placeAmongWaiting(state: ConversationState, callId: string): string {
+  const all = waitingCalls(state)
   const own = all.find(({ id }) => id === callId)
   const waiting = all.filter(({ name }) => name === own?.name)
   if (!own || waiting.length < 2) return ''

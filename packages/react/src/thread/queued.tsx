@@ -1,4 +1,4 @@
-import { type AskedCall, isWithheld, type Message } from 'byref/client'
+import { type AskedCall, isWithheld, type Message, waitingCalls } from 'byref/client'
 import { Clock, X } from 'lucide-react'
 import { useMemo, useState } from 'react'
 import { useConversation, useConversationId } from '../app/conversation-context.tsx'
@@ -6,7 +6,6 @@ import { useMay } from '../app/role.ts'
 import { useServer } from '../app/server.ts'
 import { Button } from '../ui/button.tsx'
 import { MessageView } from './message-view.tsx'
-import { waitingIn } from './run-phase.ts'
 
 /** Maximum length of a reason, in characters. */
 const REASON_CHARS = 500
@@ -22,7 +21,7 @@ export function Queued() {
   const inbox = useConversation((state) => state.inbox)
   const runs = useConversation((state) => state.runs)
   const calls = useConversation((state) => state.calls)
-  const waiting = useMemo(() => waitingIn({ runs, calls }), [runs, calls])
+  const waiting = useMemo(() => waitingCalls({ runs, calls }), [runs, calls])
 
   async function remove(id: string, messageId: string): Promise<void> {
     try {

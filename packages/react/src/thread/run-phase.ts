@@ -1,10 +1,4 @@
-import {
-  type AskedCall,
-  type CallState,
-  type ConversationState,
-  openRun,
-  waitingCalls,
-} from 'byref/client'
+import { type CallState, type ConversationState, openRun } from 'byref/client'
 import { liveStatus } from './call-status.ts'
 
 /** Whether a run is active, only waits for a person, or neither. */
@@ -18,11 +12,6 @@ export function runPhase(state: Pick<ConversationState, 'runs' | 'calls'>): RunP
   if (step?.finishedAt === undefined) return 'running'
   const statuses = new Set(callsOf(state, step).map(liveStatus))
   return statuses.has('waiting') && !statuses.has('running') ? 'waiting' : 'running'
-}
-
-/** Returns the calls of the open run that wait for a person, also those of sub-agents. */
-export function waitingIn(state: Pick<ConversationState, 'runs' | 'calls'>): AskedCall[] {
-  return waitingCalls(state, openRun(state)?.steps.at(-1)?.callIds ?? [])
 }
 
 /** Returns the calls of a step, in the order of its answer. */

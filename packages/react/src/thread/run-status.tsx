@@ -1,8 +1,8 @@
-import type { ConversationState } from 'byref/client'
+import { type ConversationState, waitingCalls } from 'byref/client'
 import { useEffect, useRef } from 'react'
 import { useConversation } from '../app/conversation-context.tsx'
 import { Announcement } from '../ui/announcement.tsx'
-import { runPhase, waitingIn } from './run-phase.ts'
+import { runPhase } from './run-phase.ts'
 
 /**
  * Tells screen readers when the agent works, needs an approval, and is done. A run that ended before the page was there
@@ -23,7 +23,7 @@ function statusText(state: Pick<ConversationState, 'runs' | 'calls'>): string {
   const run = state.runs.at(-1)
   if (phase === 'running') return 'The agent is working.'
   if (phase === 'waiting') {
-    const names = waitingIn(state).map(({ name }) => name)
+    const names = waitingCalls(state).map(({ name }) => name)
     return `The agent needs your approval of ${names.join(' and ')}.`
   }
   if (run?.error) return `The run failed. ${run.error.message}`
