@@ -13,9 +13,10 @@ import { fileRows } from './table-rows.ts'
 import { RESULT } from './table-task.ts'
 import { type WrittenTable, writeTable } from './write-table.ts'
 
-const ROWS = 30_000
+/** More rows than a group of a Parquet file has. */
+const ROWS = 21_000
 /** Makes the file large enough for DuckDB. */
-const LONG = 'lorem ipsum '.repeat(12)
+const LONG = 'lorem ipsum '.repeat(18)
 
 /** A file with many rows, large enough for DuckDB if its texts are long. `odd` is a late line. */
 function csv({ odd = '', text = LONG } = {}): Buffer {

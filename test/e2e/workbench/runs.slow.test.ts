@@ -11,8 +11,6 @@ import { scriptedModel } from '../../../src/testing/index.ts'
 import { hasBrowser } from '../browser.ts'
 import { type OpenWorkbench, say, thread, workbenchOf } from './open-workbench.ts'
 
-// Findings W5, W11, W17, W18 and W20.
-
 /** Waiting work that a test releases, by name. */
 const gates = new Map<string, PromiseWithResolvers<void>>()
 

@@ -10,7 +10,7 @@ import {
   thread,
 } from './open-workbench.ts'
 
-// Findings W2, W14, W15, W16 and W20: the experience of a new user without an API key.
+// What a new user without an API key sees.
 
 const SCREENS = [
   { width: 1440, height: 900 },

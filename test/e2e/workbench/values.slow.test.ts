@@ -6,8 +6,6 @@ import { scriptedModel } from '../../../src/testing/index.ts'
 import { hasBrowser } from '../browser.ts'
 import { attach, type OpenWorkbench, say, thread, workbenchOf } from './open-workbench.ts'
 
-// Findings W1, W13, W19, W20 and W22.
-
 const ROWS = Array.from({ length: 5_000 }, (_, i) => ({ month: i + 1, sold: 1_000_000 + i }))
 
 const readSales = defineTool({

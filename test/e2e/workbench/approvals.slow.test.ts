@@ -7,7 +7,7 @@ import { scriptedModel } from '../../../src/testing/index.ts'
 import { hasBrowser } from '../browser.ts'
 import { messageBox, type OpenWorkbench, say, thread, workbenchOf } from './open-workbench.ts'
 
-// Findings W6, W7 and W20, and messages that are sent while a call waits.
+// Approvals, and messages that are sent while a call waits.
 
 /** The sums that were paid. */
 const paid: number[] = []

@@ -5,8 +5,6 @@ import { scriptedModel } from '../../../src/testing/index.ts'
 import { hasBrowser } from '../browser.ts'
 import { attach, messageBox, type OpenWorkbench, thread, workbenchOf } from './open-workbench.ts'
 
-// Finding W8.
-
 describe.skipIf(!hasBrowser)('a message that waits for its file', () => {
   let workbench: OpenWorkbench
 

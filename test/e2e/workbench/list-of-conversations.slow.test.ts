@@ -5,8 +5,6 @@ import { scriptedModel } from '../../../src/testing/index.ts'
 import { hasBrowser } from '../browser.ts'
 import { messageBox, type OpenWorkbench, say, thread, workbenchOf } from './open-workbench.ts'
 
-// Findings W20, W21 and W22.
-
 describe.skipIf(!hasBrowser)('the list of conversations', () => {
   let workbench: OpenWorkbench
 
