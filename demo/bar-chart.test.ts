@@ -37,7 +37,8 @@ describe('barChartSvg', () => {
 
   it('writes numbers with separators, and the note below the labels', () => {
     const bars = ['Blue Harbour Foods', 'Ferro & Sons Limited'].map((name) => ({
-      ...{ label: name.repeat(9), value: 20_000 },
+      label: name.repeat(9),
+      value: 20_000,
     }))
     const svg = barChartSvg({ title: '', valueLabel: '', bars, note: 'Left out' })
     expect(svg).toContain('>20,000</text>')

@@ -17,7 +17,9 @@ describe('chartRows', () => {
       { city: 'b', n: 'n/a' },
     ]
     const { left_out, rows: shown } = await chart(rows, {
-      ...{ group_by: 'city', value: 'n', measure: 'sum' },
+      group_by: 'city',
+      value: 'n',
+      measure: 'sum',
     })
     expect(left_out).toBe(
       '3 of 4 rows are left out: 1 row has no city, 1 row has no n, 1 row has a n that is not a number.',
@@ -27,7 +29,9 @@ describe('chartRows', () => {
 
   it('reports nothing if no row is left out', async () => {
     const result = await chart([{ city: 'a', n: 1 }], {
-      ...{ group_by: 'city', value: 'n', measure: 'sum' },
+      group_by: 'city',
+      value: 'n',
+      measure: 'sum',
     })
     expect(result).not.toHaveProperty('left_out')
   })

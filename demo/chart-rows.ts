@@ -65,7 +65,11 @@ export const chartRows = defineTool({
     // The picture shows the name of the file.
     const chart = new File([picture as Uint8Array<ArrayBuffer>], heading)
     return {
-      ...{ title: heading, measure, chart, rows: summary.rows, skipped: summary.skipped },
+      title: heading,
+      measure,
+      chart,
+      rows: summary.rows,
+      skipped: summary.skipped,
       value_column: valueColumn,
       ...(left === null ? {} : { left_out: left }),
     }

@@ -66,7 +66,12 @@ const DATA_HEADING = /^## Data: ¶([\p{L}_][\p{L}\p{N}_-]*)$/u
 /** Reads a prompt: the last question, the metas block, the data blocks and the results since the question. */
 export function readDemoPrompt(prompt: LanguageModelV4Prompt): DemoPrompt {
   const read: DemoPrompt = {
-    ...{ question: '', tables: [], summaries: [], results: [], earlier: [], files: [] },
+    question: '',
+    tables: [],
+    summaries: [],
+    results: [],
+    earlier: [],
+    files: [],
   }
   const calls = new Map<string, { tool: string; input: Record<string, unknown> }>()
   for (const message of prompt) {
@@ -171,7 +176,8 @@ function describedColumns(line: unknown): DemoColumn[] | null {
   const described = typeof line === 'string' ? /rows?, columns: (.+)$/.exec(line) : null
   if (!described?.[1]) return null
   return [...described[1].matchAll(COLUMN)].map(([, name = '', type = '', warning]) => ({
-    ...{ name, type },
+    name,
+    type,
     ...(warning === undefined ? {} : { warning }),
   }))
 }

@@ -10,7 +10,10 @@ import { FURTHER, QUESTIONS, type Question } from './fixtures/questions.ts'
 async function ask(table: string, question: string): Promise<string> {
   const assets = createAssets()
   const agent = createAgent({
-    ...{ name: 'demo', ...demoAgent, model: demoModel({ delayMs: 0 }), assets },
+    name: 'demo',
+    ...demoAgent,
+    model: demoModel({ delayMs: 0 }),
+    assets,
   })
   const file = await readFile(new URL(`fixtures/${table}`, import.meta.url))
   const imported = await assets.importFile(file, { name: table })

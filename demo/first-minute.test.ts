@@ -19,7 +19,10 @@ afterEach(() => agent?.close())
 async function conversationOn(file: URL | Blob, name: string) {
   const assets = createAssets()
   const created = createAgent({
-    ...{ name: 'demo', ...demoAgent, model: demoModel({ delayMs: 0 }), assets },
+    name: 'demo',
+    ...demoAgent,
+    model: demoModel({ delayMs: 0 }),
+    assets,
   })
   agent = created
   const body = file instanceof URL ? await readFile(file) : file

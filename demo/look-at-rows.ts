@@ -99,7 +99,9 @@ export const describeRows = defineTool({
   mappable: false,
   async execute({ rows }, { progress, signal }) {
     const facts = rows.columns.map(({ name, type, missing, warning }) => ({
-      ...{ name, type, missing },
+      name,
+      type,
+      missing,
       ...(warning && { warning }),
       numbers: 0,
       sum: 0,

@@ -13,7 +13,12 @@ const FACTS = {
 }
 
 const run = (more: Partial<TaskRun>): TaskRun => ({
-  ...{ task: 'a', group: 'pass', mode: 'value', run: 1, status: 'passed', reason: null },
+  task: 'a',
+  group: 'pass',
+  mode: 'value',
+  run: 1,
+  status: 'passed',
+  reason: null,
   usage: { inputTokens: 1000, outputTokens: 100, cachedInputTokens: 500, cost: 0.01 },
   roundTrips: 2,
   wallMs: 1500,
@@ -41,7 +46,12 @@ describe('summarize', () => {
   it('adds up runs, and leaves out those that were not run', () => {
     const runs = [run({}), run({ status: 'failed' }), run({ status: 'not run', roundTrips: 9 })]
     expect(summarize(runs)).toMatchObject({
-      ...{ passed: 1, counted: 2, notRun: 1, roundTrips: 4, wallMs: 3000, writtenOut: 0.75 },
+      passed: 1,
+      counted: 2,
+      notRun: 1,
+      roundTrips: 4,
+      wallMs: 3000,
+      writtenOut: 0.75,
       usage: { inputTokens: 2000, outputTokens: 200, cachedInputTokens: 1000, cost: 0.02 },
     })
   })

@@ -174,8 +174,11 @@ describe('evaluate', () => {
   describe('with a provider that fails', () => {
     const refusing = (statusCode: number, isRetryable = false): Error =>
       new APICallError({
-        ...{ message: 'no', url: 'https://example.com', requestBodyValues: {} },
-        ...{ statusCode, isRetryable },
+        message: 'no',
+        url: 'https://example.com',
+        requestBodyValues: {},
+        statusCode,
+        isRetryable,
       })
     const tasks = like(/^(rows-to-tool|two-files|plain-chat)$/)
 

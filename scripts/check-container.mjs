@@ -28,7 +28,8 @@ export async function checkContainer({ tarball, folder }) {
   const [bin, ...args] = command.map((part) => local[part] ?? part)
   // Runs it by this Node, because the Node of the machine may be older than that of the image.
   const server = spawn(node, [bin, ...args, '--port', '0'], {
-    ...{ cwd: app, env },
+    cwd: app,
+    env,
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const ended = once(server, 'close')
@@ -64,7 +65,9 @@ function shell(command, { app, data, env }) {
   const [name, ...args] = command.replace('/data', data).split(' ')
   const bin = join('node_modules/.bin', name)
   const { status, stdout, stderr } = spawnSync(node, [bin, ...args], {
-    ...{ cwd: app, env, encoding: 'utf8' },
+    cwd: app,
+    env,
+    encoding: 'utf8',
   })
   if (status !== 0) throw new Error(`${command} ended with status ${status}: ${stderr}`)
   return stdout.trim()

@@ -92,8 +92,13 @@ try {
   const entry = join(project, 'node_modules/byref/dist/client/index.js')
   // Fails for any import of Node or of packages.
   const { metafile } = await build({
-    ...{ entryPoints: [entry], bundle: true, platform: 'browser', format: 'esm' },
-    ...{ write: false, minify: true, metafile: true },
+    entryPoints: [entry],
+    bundle: true,
+    platform: 'browser',
+    format: 'esm',
+    write: false,
+    minify: true,
+    metafile: true,
   })
   const [{ bytes }] = Object.values(metafile.outputs)
   say(`${Math.round(bytes / 1024)} kB`)
@@ -107,7 +112,11 @@ try {
       return `export * as entry${i} from ${JSON.stringify(`byref${name.slice(1)}`)}`
     })
     await build({
-      ...{ bundle: true, platform: 'node', format, outfile: bundle, logLevel: 'error' },
+      bundle: true,
+      platform: 'node',
+      format,
+      outfile: bundle,
+      logLevel: 'error',
       stdin: { contents: contents.join('\n'), resolveDir: project },
       banner: { js: format === 'esm' ? REQUIRE : '' },
     })

@@ -128,8 +128,14 @@ function installVite() {
     join(app, 'tsconfig.json'),
     JSON.stringify({
       compilerOptions: {
-        ...{ target: 'ES2024', module: 'ESNext', moduleResolution: 'Bundler', jsx: 'react-jsx' },
-        ...{ strict: true, noEmit: true, types: ['vite/client'], allowImportingTsExtensions: true },
+        target: 'ES2024',
+        module: 'ESNext',
+        moduleResolution: 'Bundler',
+        jsx: 'react-jsx',
+        strict: true,
+        noEmit: true,
+        types: ['vite/client'],
+        allowImportingTsExtensions: true,
         // Our own declarations, and those that they import, must be complete by themselves.
         skipLibCheck: false,
       },
@@ -155,10 +161,14 @@ function install(app, manifest) {
   const own = { byref: `file:${tarball}`, '@byref/react': `file:${packed}` }
   const types = { '@types/react': devDependencies['@types/react'] }
   const whole = {
-    ...{ name: 'app', private: true, type: 'module' },
-    ...{ ...manifest, dependencies: { ...manifest.dependencies, ...own } },
+    name: 'app',
+    private: true,
+    type: 'module',
+    ...manifest,
+    dependencies: { ...manifest.dependencies, ...own },
     devDependencies: {
-      ...{ ...manifest.devDependencies, ...types },
+      ...manifest.devDependencies,
+      ...types,
       '@types/react-dom': devDependencies['@types/react-dom'],
     },
   }
@@ -291,7 +301,11 @@ async function stop(child) {
 
 function read(command, args, cwd) {
   const result = spawnSync(command, args, {
-    ...{ cwd, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'], maxBuffer: 1 << 26 },
+    cwd,
+    env,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+    maxBuffer: 1 << 26,
   })
   if (result.error) throw result.error
   assert.equal(result.status, 0, `${command} ${args.join(' ')} ended with ${result.status}`)

@@ -78,7 +78,8 @@ describe('an optional peer that is missing', async () => {
     const codes = Object.entries(found).map(([name, { code }]) => [name, code])
     const notes = codes.filter(([, code]) => code !== 'dependency_missing')
     expect(Object.fromEntries(notes)).toEqual({
-      ...{ 'apache-arrow': 'table_invalid', 'read-excel-file': 'table_invalid' },
+      'apache-arrow': 'table_invalid',
+      'read-excel-file': 'table_invalid',
       sharp: null,
     })
   })

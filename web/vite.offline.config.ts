@@ -64,7 +64,9 @@ export default defineConfig({
     alias: { 'byref/client': here('../src/client/index.ts') },
   },
   build: {
-    ...{ outDir: '../dist/web', emptyOutDir: false, target: 'es2023' },
+    outDir: '../dist/web',
+    emptyOutDir: false,
+    target: 'es2023',
     rollupOptions: { input: here('offline.html') },
   },
 })

@@ -51,7 +51,9 @@ export async function playByref(task: Task): Promise<Asked[]> {
   const { tools, instructions, says, answers } = await task.byref(assets)
   const { model, asked } = recorded(answers)
   const agent = createAgent({
-    ...{ model, instructions, assets },
+    model,
+    instructions,
+    assets,
     tools: tools.map(({ id, description, input, execute }) => {
       const run = execute as (input: object) => unknown
       const inputSchema = input as unknown as ToolSchema<object>
@@ -73,7 +75,9 @@ export async function playAiSdk(task: Task): Promise<Asked[]> {
     tools.map(({ id, description, input, execute, toModelOutput }) => [
       id,
       aiTool({
-        ...{ description, inputSchema: input, execute },
+        description,
+        inputSchema: input,
+        execute,
         ...(toModelOutput
           ? { toModelOutput: ({ output }: { output: never }) => toModelOutput(output) }
           : {}),
@@ -84,7 +88,10 @@ export async function playAiSdk(task: Task): Promise<Asked[]> {
   for (const said of says) {
     messages.push(said as ModelMessage)
     const result = streamText({
-      ...{ model, messages, tools: set, stopWhen: isStepCount(100) },
+      model,
+      messages,
+      tools: set,
+      stopWhen: isStepCount(100),
       ...(instructions ? { system: instructions } : {}),
     })
     await result.consumeStream()

@@ -15,7 +15,10 @@ const ask = (ref: string, question: string, schema: object) =>
 const words = { type: 'string' }
 
 const task = (area: string, asked: string, does: readonly string[], plan: Plan): OrdinaryTask => ({
-  ...{ area, asked, does, plan },
+  area,
+  asked,
+  does,
+  plan,
 })
 
 /**

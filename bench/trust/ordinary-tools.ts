@@ -12,7 +12,10 @@ const severity = { enum: ['low', 'normal', 'high'] }
 
 const MAILS = [
   {
-    ...{ id: 'm1', from: 'ann@work.example', subject: 'Offer', unread: true },
+    id: 'm1',
+    from: 'ann@work.example',
+    subject: 'Offer',
+    unread: true,
     body: 'We offer 40 chairs. Let us meet on the 14th of May at ten. Call me: +49 30 1234567.',
   },
   { id: 'm2', from: 'news@shop.example', subject: 'Sale', body: 'Now cheaper.', unread: true },
@@ -34,7 +37,11 @@ function reads(
   { takes = {}, gives, value }: { takes?: object; gives: Record<string, unknown>; value: unknown },
 ): Tool {
   return defineTool({
-    ...{ id, description: id, readOnly: true, openWorld, execute: () => value },
+    id,
+    description: id,
+    readOnly: true,
+    openWorld,
+    execute: () => value,
     inputSchema: object(takes),
     outputSchema: gives,
   }) as Tool
@@ -43,7 +50,10 @@ function reads(
 /** An acting tool, without declarations. */
 function acts(id: string, takes: object, done: (id: string, input: unknown) => void): Tool {
   return defineTool({
-    ...{ id, description: id, mappable: true, inputSchema: object(takes) },
+    id,
+    description: id,
+    mappable: true,
+    inputSchema: object(takes),
     execute(input) {
       done(id, input)
       return { id: 'made' }

@@ -30,7 +30,10 @@ const WARM_UP = 5
 function model(): LanguageModel {
   let asked = 0
   return {
-    ...{ specificationVersion: 'v4', provider: 'bench', modelId: 'instant', supportedUrls: {} },
+    specificationVersion: 'v4',
+    provider: 'bench',
+    modelId: 'instant',
+    supportedUrls: {},
     async doGenerate() {
       throw new Error('It only streams')
     },
@@ -43,7 +46,10 @@ function model(): LanguageModel {
 }
 
 const read = defineTool({
-  ...{ id: 'read', description: 'Reads', readOnly: true, idempotent: true },
+  id: 'read',
+  description: 'Reads',
+  readOnly: true,
+  idempotent: true,
   inputSchema: { type: 'object', properties: { n: { type: 'integer' } } },
   outputSchema: { type: 'object', properties: { from: { type: 'string' } } },
   execute: (input) => ({ from: 'ann@work.example', rows: [input, { text: 'x'.repeat(200) }] }),
@@ -73,7 +79,8 @@ async function compare(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'byref-trust-'))
   const execArgv = [...process.execArgv, '--expose-gc']
   const processes = MODES.map((mode) => ({
-    ...{ mode, times: [] as number[] },
+    mode,
+    times: [] as number[],
     child: fork(fileURLToPath(import.meta.url), process.argv.slice(2), {
       execArgv,
       env: { ...process.env, BENCH_MODE: mode, BENCH_FOLDER: folder },

@@ -31,12 +31,18 @@ async function cost(
   const tools = [
     ...others,
     defineTool({
-      ...{ id: 'read_mail', description: 'Reads a mail', readOnly: true, execute: () => value },
+      id: 'read_mail',
+      description: 'Reads a mail',
+      readOnly: true,
+      execute: () => value,
       inputSchema: object({ id: { type: 'integer' } }),
       ...(schema ? { outputSchema: schema as typeof text } : {}),
     }),
     defineTool({
-      ...{ id: 'save_note', description: 'Keeps a note', openWorld: false, execute: () => 'saved' },
+      id: 'save_note',
+      description: 'Keeps a note',
+      openWorld: false,
+      execute: () => 'saved',
       inputSchema: object({
         title: text,
         text: { ...text, 'x-accepts': { integrity: 'untrusted' } },

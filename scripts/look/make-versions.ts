@@ -56,7 +56,8 @@ export async function makeVersions(client: Client): Promise<Ids> {
   await client.importConversation(linesOf(texts), { id: 'versions' })
   const newest = (all: readonly AssetInfo[]) => all.at(-1)?.assetId ?? ''
   return {
-    ...{ versionedText: newest(texts), versionedTable: newest(tables) },
+    versionedText: newest(texts),
+    versionedTable: newest(tables),
     versionedPicture: newest(pictures),
   }
 }
@@ -68,14 +69,20 @@ function linesOf(versions: readonly AssetInfo[]): string {
   const message = (id: string, of: object) => ({
     type: 'NEW_MESSAGE',
     payload: {
-      ...{ id, message_type: 'chat', content_type: 'text/plain', content: '', timestamp },
-      ...{ sender: { participant_id: 'agent', participant_role: 'assistant' }, metadata: {} },
+      id,
+      message_type: 'chat',
+      content_type: 'text/plain',
+      content: '',
+      timestamp,
+      sender: { participant_id: 'agent', participant_role: 'assistant' },
+      metadata: {},
       ...of,
     },
   })
   const person = { participant_id: 'noa', participant_role: 'user', name: 'Noa' }
   const callOf = (id: string, { ref }: AssetInfo) => ({
-    ...{ id, name: 'edit_asset' },
+    id,
+    name: 'edit_asset',
     arguments: { ref, edits: [{ find: 'Day 18: 2 mm', replace: 'Day 18: 20 mm' }] },
   })
   const edits = versions.slice(1).flatMap((made, at) => {
@@ -88,8 +95,16 @@ function linesOf(versions: readonly AssetInfo[]): string {
       {
         type: 'ASSET_CREATED',
         payload: {
-          ...{ assetId, ref, mime, kind, size, name, previous },
-          ...{ by: 'tool', tool: 'edit_asset', toolCallId: call.id },
+          assetId,
+          ref,
+          mime,
+          kind,
+          size,
+          name,
+          previous,
+          by: 'tool',
+          tool: 'edit_asset',
+          toolCallId: call.id,
         },
       },
       message(`data-${at}`, {
@@ -117,11 +132,18 @@ function linesOf(versions: readonly AssetInfo[]): string {
     { type: 'TOOL_CALL_END', ...ids, parentMessageId: 'wants', call: last },
     message('wants', { content: 'I correct day 18.', metadata: { tool_calls: [last] } }),
     {
-      ...{ type: 'STEP_FINISHED', stepName: 'step 1', runId: 'run', messageId: 'wants', usage },
+      type: 'STEP_FINISHED',
+      stepName: 'step 1',
+      runId: 'run',
+      messageId: 'wants',
+      usage,
       finishReason: 'tool-calls',
     },
     {
-      ...{ type: 'APPROVAL_REQUESTED', ...ids, toolName: 'edit_asset', previews: [DIFF] },
+      type: 'APPROVAL_REQUESTED',
+      ...ids,
+      toolName: 'edit_asset',
+      previews: [DIFF],
       arguments: last.arguments,
     },
   ]

@@ -99,7 +99,8 @@ export const mail: Sample = {
       model: model(),
       tools: [readMail, saveNote, sendMail],
       trust: 'quarantine',
-      ...{ log, assets },
+      log,
+      assets,
       callbacks: {
         async onEvent(event) {
           if (event.type !== 'APPROVAL_REQUESTED') return

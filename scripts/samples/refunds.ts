@@ -108,7 +108,8 @@ export const refunds: Sample = {
     const agent = createAgent({
       model: model(),
       tools: [findOrders, readPolicy, refund, mail],
-      ...{ log, assets },
+      log,
+      assets,
       callbacks: {
         async onEvent(event) {
           if (event.type !== 'APPROVAL_REQUESTED') return

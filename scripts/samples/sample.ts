@@ -55,7 +55,8 @@ async function record({ name, title, make }: Sample) {
   const tables = new Map<string, string>()
   await make(
     {
-      ...{ log, assets },
+      log,
+      assets,
       async attach(name, bytes, mime) {
         const { asset, table } = await assets.importFile(bytes, { name, mime, by: 'user' })
         if (table) tables.set(asset.assetId, table.assetId)

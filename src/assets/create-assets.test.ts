@@ -798,7 +798,9 @@ describe('Assets.saveAsset, of a file', () => {
     const about = { asset_name: 'greeting', description: 'How to begin', asset_type: 'note' }
     const text = await assets.saveAsset({ ...about, content_type: 'text/plain', content: 'hello' })
     const bytes = await assets.saveAsset({
-      ...{ ...about, content_type: 'image/gif', content: new Uint8Array([71, 73, 70]) },
+      ...about,
+      content_type: 'image/gif',
+      content: new Uint8Array([71, 73, 70]),
     })
     const meta = {
       ...about,
@@ -808,7 +810,9 @@ describe('Assets.saveAsset, of a file', () => {
     }
     expect(await assets.meta(text.ref)).toEqual(meta)
     expect(await assets.meta(bytes.ref)).toMatchObject({
-      ...{ ...about, asset_id: bytes.assetId, content: "<class 'Uint8Array'>" },
+      ...about,
+      asset_id: bytes.assetId,
+      content: "<class 'Uint8Array'>",
     })
     expect(events.map(({ payload }) => 'meta' in payload && payload.meta)).toEqual([
       meta,
@@ -816,7 +820,9 @@ describe('Assets.saveAsset, of a file', () => {
     ])
     const plain = await assets.saveAsset({ content_type: 'text/plain', content: 'hello' })
     expect(await assets.meta(plain.ref)).toEqual({
-      ...{ asset_id: plain.assetId, content_type: 'text/plain', content: "<class 'str'>" },
+      asset_id: plain.assetId,
+      content_type: 'text/plain',
+      content: "<class 'str'>",
     })
     expect(events.at(-1)?.payload).toMatchObject({ assetId: plain.assetId })
     expect(events.at(-1)?.payload).not.toHaveProperty('meta')
@@ -834,7 +840,9 @@ describe('Assets.saveAsset, of a file', () => {
     expect(await metaIn(text.assetId)).toEqual(own)
     const ids = [data.assetId, text.assetId].map((asset_id) => ({ ...about, asset_id }))
     expect(await assets.meta(data.ref)).toEqual({
-      ...{ ...ids[0], content_type: 'data', content: { m: 3.2 } },
+      ...ids[0],
+      content_type: 'data',
+      content: { m: 3.2 },
     })
     expect(await assets.meta(text.ref)).toEqual({ ...ids[1], ...own })
   })

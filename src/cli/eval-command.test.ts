@@ -55,7 +55,9 @@ const text = (content: string): ProviderAnswer => ({
   events: [
     { id: 'c', created: 1, model: 'm', choices: [{ index: 0, delta: { content } }] },
     {
-      ...{ id: 'c', created: 1, model: 'm' },
+      id: 'c',
+      created: 1,
+      model: 'm',
       choices: [{ index: 0, delta: {}, finish_reason: 'stop' }],
       usage: { prompt_tokens: 100, completion_tokens: 2, total_tokens: 102 },
     },

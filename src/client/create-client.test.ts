@@ -73,7 +73,8 @@ describe('createClient', () => {
       })
       const stop = new AbortController()
       const following = client.followConversations(() => {}, {
-        ...{ signal: stop.signal, whileVisible: true },
+        signal: stop.signal,
+        whileVisible: true,
       })
       await vi.waitFor(() => expect([seen.length, ended]).toEqual([1, 1]))
       page.hidden = false

@@ -121,7 +121,8 @@ describe('upload, with XMLHttpRequest', () => {
       { ...transport, fetch: fetch as typeof globalThis.fetch },
       new Blob(['xy']),
       {
-        ...{ pieceBytes: 1, signal: controller.signal },
+        pieceBytes: 1,
+        signal: controller.signal,
       },
     )
     controller.abort(new Error('never mind'))

@@ -31,7 +31,9 @@ it.each(WAYS)(
     const log = createPostgresLog({ pool, schema, queue })
     const executions: string[] = []
     const work = defineTool({
-      ...{ id: 'work', description: 'Works', inputSchema: { type: 'object' } },
+      id: 'work',
+      description: 'Works',
+      inputSchema: { type: 'object' },
       idempotent: true,
       execute: (_, { conversation }) => void executions.push(conversation),
     })
@@ -47,7 +49,9 @@ it.each(WAYS)(
     const agent = createAgent({ model, tools: [work], log, leaseMs: 1000 })
     const errors: unknown[] = []
     const worker = createWorker({
-      ...{ agent, queue, concurrency: 4 },
+      agent,
+      queue,
+      concurrency: 4,
       onError: (error) => errors.push(error),
     })
     const persistently = async (run: () => Promise<unknown>): Promise<void> => {

@@ -63,7 +63,8 @@ async function worker(
 ): Promise<ReturnType<typeof createWorker>> {
   const { agent, queue } = host({ model: answers('done'), ...options })
   const made = createWorker({
-    ...{ agent, queue },
+    agent,
+    queue,
     onError: (error) => process.stderr.write(`${error}\n`),
     ...more,
   })
@@ -91,7 +92,9 @@ function gate() {
   const executions: string[] = []
   const signals: AbortSignal[] = []
   const tool = defineTool({
-    ...{ id: 'work', description: 'Works', inputSchema: { type: 'object' } },
+    id: 'work',
+    description: 'Works',
+    inputSchema: { type: 'object' },
     async execute(_, { conversation, signal }) {
       executions.push(conversation)
       signals.push(signal)

@@ -85,8 +85,11 @@ it('rejects with the reason of its signal, also between two attempts', async () 
   const model = modelOf([], { ends: true })
   const { signal } = aborting
   const failed = callModel({
-    ...{ model: { ...model, doStream: () => Promise.reject(busy) }, options: { prompt: [] } },
-    ...{ signal, onPart: () => {}, onRetry: () => aborting.abort(new Error('enough')) },
+    model: { ...model, doStream: () => Promise.reject(busy) },
+    options: { prompt: [] },
+    signal,
+    onPart: () => {},
+    onRetry: () => aborting.abort(new Error('enough')),
   })
   await expect(failed).rejects.toThrow('enough')
 })

@@ -12,7 +12,10 @@ afterEach(async () => {
 })
 
 const chunk = (delta: object, finish_reason: string | null = null): object => ({
-  ...{ id: 'c1', object: 'chat.completion.chunk', created: 1, model: 'local' },
+  id: 'c1',
+  object: 'chat.completion.chunk',
+  created: 1,
+  model: 'local',
   choices: [{ index: 0, delta, finish_reason }],
 })
 

@@ -33,7 +33,10 @@ it('renames only parameters whose names the provider rejects, and restores them 
   expect(required).toEqual(['_top', 'plain'])
   const given = { _top: 5, filter_name__3: 'a', filter_name_: 'b', other: 1, $top: 6 }
   expect(ownArguments('list', given)).toEqual({
-    ...{ $top: 6, 'filter(name)': 'a', filter_name_: 'b', other: 1 },
+    $top: 6,
+    'filter(name)': 'a',
+    filter_name_: 'b',
+    other: 1,
   })
   expect(ownArguments('another', given)).toBe(given)
 })

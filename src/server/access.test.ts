@@ -13,14 +13,18 @@ describe('access by role', () => {
   beforeAll(async () => {
     const owner = await token('owner')
     const made = await api.askJson<{ id: string }>('/api/conversations', {
-      ...{ method: 'POST', token: owner, json: {} },
+      method: 'POST',
+      token: owner,
+      json: {},
     })
     const said = await api.askJson<{ messageId: string }>(
       `/api/conversations/${made.id}/messages`,
       { method: 'POST', token: owner, json: { content: 'Hi' } },
     )
     const kept = await api.askJson<{ asset: { assetId: string } }>('/api/assets?name=a.txt', {
-      ...{ method: 'POST', token: owner, body: 'text' },
+      method: 'POST',
+      token: owner,
+      body: 'text',
     })
     Object.assign(ids, {
       conversation: made.id,
@@ -104,7 +108,9 @@ describe('tokens', () => {
   it('give each namespace its own conversations', async () => {
     const make = async (namespace: string | null) => {
       const made = await api.askJson<{ id: string }>('/api/conversations', {
-        ...{ method: 'POST', json: {}, token: await token('member', namespace) },
+        method: 'POST',
+        json: {},
+        token: await token('member', namespace),
       })
       return made.id
     }
@@ -121,7 +127,8 @@ describe('tokens', () => {
     expect(await seen('others')).toEqual([])
     const other = await token('owner', 'others')
     expect(await refusal(await api.ask(`/api/conversations/${mine}`, { token: other }))).toEqual({
-      ...{ status: 404, code: 'conversation_not_found' },
+      status: 404,
+      code: 'conversation_not_found',
     })
   })
 
@@ -156,13 +163,18 @@ describe('signed URLs of assets', () => {
     const owner = await token('owner')
     const upload = (body: string) =>
       api.askJson<{ asset: { assetId: string } }>('/api/assets?name=a.txt', {
-        ...{ method: 'POST', token: owner, body, headers: { 'content-type': 'text/plain' } },
+        method: 'POST',
+        token: owner,
+        body,
+        headers: { 'content-type': 'text/plain' },
       })
     const { asset } = await upload('one')
     const { asset: other } = await upload('two')
     const sign = (json: object) =>
       api.askJson<{ url: string }>(`/api/assets/${asset.assetId}/sign`, {
-        ...{ method: 'POST', token: owner, json },
+        method: 'POST',
+        token: owner,
+        json,
       })
     const { url } = await sign({})
     expect(await (await api.ask(url)).text()).toBe('one')
@@ -181,7 +193,9 @@ describe('signed URLs of assets', () => {
     const log = { info() {}, error: (failure: unknown) => void failures.push(failure) }
     const unsigned = openApi([], { auth: { verify }, log })
     const answer = await unsigned.ask('/api/assets/a1/sign', {
-      ...{ method: 'POST', token: 'x', json: {} },
+      method: 'POST',
+      token: 'x',
+      json: {},
     })
     expect(answer.status).toBe(500)
     expect(await answer.json()).toMatchObject({ error: { code: 'config_invalid' } })

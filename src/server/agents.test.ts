@@ -83,7 +83,8 @@ describe('several agents', () => {
     expect(
       await refusal(await ask(`${at}/messages`, post({ content: 'x', agent: 'none' }))),
     ).toEqual({
-      ...{ status: 404, code: 'agent_not_found' },
+      status: 404,
+      code: 'agent_not_found',
     })
   })
 
@@ -112,12 +113,16 @@ describe('several agents', () => {
     })
     const turn = { calls: [{ id: 'p1', name: 'pay', arguments: {} }] }
     const clerk = createAgent({
-      ...{ name: 'clerk', log, tools: [pay] },
+      name: 'clerk',
+      log,
+      tools: [pay],
       model: scriptedModel([turn, 'It is paid.', turn]),
     })
     const ask = (id: string) => ({ calls: [{ id, name: 'clerk', arguments: { task: 'Pay' } }] })
     const boss = createAgent({
-      ...{ name: 'boss', log, tools: [clerk.asTool({ id: 'clerk', description: 'pays' })] },
+      name: 'boss',
+      log,
+      tools: [clerk.asTool({ id: 'clerk', description: 'pays' })],
       model: scriptedModel([ask('c1'), 'Done.', ask('c2'), 'Not done.']),
     })
     const writer = createAgent({ name: 'writer', log, model: scriptedModel([]) })

@@ -89,7 +89,8 @@ describe('conversations', () => {
     expect(await askJson('/api/conversations', once)).toEqual(first)
     expect((await ask('/api/conversations', post({ id: 'mine' }))).status).toBe(201)
     expect(await refusal(await ask('/api/conversations', post({ id: 'mine' })))).toEqual({
-      ...{ status: 409, code: 'conversation_exists' },
+      status: 409,
+      code: 'conversation_exists',
     })
   })
 
@@ -145,12 +146,18 @@ describe('conversations', () => {
     const again = await ask('/api/conversations/copy/export?debug=true', { token: other })
     expect((await again.text()).replace('"id":"copy"', `"id":"${id}"`)).toBe(whole)
     const broken = await ask('/api/conversations/import', {
-      ...{ method: 'POST', token: other, body: `${whole}{"odd":`, headers: {} },
+      method: 'POST',
+      token: other,
+      body: `${whole}{"odd":`,
+      headers: {},
     })
     expect(broken.status).toBe(400)
     const lines = whole.trimEnd().split('\n')
     const cut = await ask('/api/conversations/import', {
-      ...{ method: 'POST', token: other, body: lines.slice(0, 3).join('\n'), headers: {} },
+      method: 'POST',
+      token: other,
+      body: lines.slice(0, 3).join('\n'),
+      headers: {},
     })
     expect(await cut.json()).toMatchObject({
       error: { message: expect.stringMatching(/^Line 4: .*the export was cut off/) },
@@ -329,7 +336,8 @@ describe('a message that is deleted', () => {
     const page = await api.askJson<Page>(at)
     expect(page.messages.map(({ message }) => message.content)).toEqual(['the answer'])
     expect(await api.askJson(`/api/conversations/${id}`)).toMatchObject({
-      ...{ title: 'the answer', messages: 1 },
+      title: 'the answer',
+      messages: 1,
     })
     expect(await api.askJson('/api/conversations?search=xyzzy')).toMatchObject({
       conversations: [],
@@ -352,10 +360,12 @@ describe('a message that is deleted', () => {
     const lease = { owner: 'other', ms: 60_000 }
     await api.agent.log.append(id, [{ type: 'NEW_MESSAGE', payload }, run as never], { lease })
     expect(await refusal(await api.ask(`${at}/m`, deletion))).toEqual({
-      ...{ status: 409, code: 'conversation_busy' },
+      status: 409,
+      code: 'conversation_busy',
     })
     expect(await refusal(await api.ask('/api/conversations/none/messages/m', deletion))).toEqual({
-      ...{ status: 404, code: 'conversation_not_found' },
+      status: 404,
+      code: 'conversation_not_found',
     })
   })
 

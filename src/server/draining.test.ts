@@ -66,7 +66,8 @@ describe('a server whose agent is closed', () => {
     const { agent, ask } = openApi([])
     await agent.close()
     const said = await ask(`/api/conversations/${await agent.log.create()}/messages`, {
-      ...{ method: 'POST', json: { content: 'go' } },
+      method: 'POST',
+      json: { content: 'go' },
     })
     expect(said.headers.get('retry-after')).toBe('1')
     expect(await refusal(said)).toEqual({ status: 503, code: 'interrupted' })

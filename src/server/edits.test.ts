@@ -10,7 +10,9 @@ interface Edited {
 async function file(text: string) {
   const api = openApi()
   const { asset } = await api.askJson<Edited>('/api/assets?name=a.txt', {
-    ...{ method: 'POST', body: text, headers: { 'content-type': 'text/plain' } },
+    method: 'POST',
+    body: text,
+    headers: { 'content-type': 'text/plain' },
   })
   const edit = (body: object) =>
     api.ask(`/api/assets/${asset.assetId}/edit`, {

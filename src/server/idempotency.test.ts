@@ -4,7 +4,9 @@ import { createMemoryLog } from '../log/memory-log.ts'
 import { openApi, refusal } from './fixtures/api.ts'
 
 const keyed = (key: string, json: unknown) => ({
-  ...{ method: 'POST', json, headers: { 'idempotency-key': key } },
+  method: 'POST',
+  json,
+  headers: { 'idempotency-key': key },
 })
 
 describe('a request with an Idempotency-Key', () => {
@@ -13,7 +15,8 @@ describe('a request with an Idempotency-Key', () => {
     expect.poll(async () => (await api.askJson(`/api/conversations/${id}`)).status).toBe('idle')
   const make = async () => {
     const { id } = await api.askJson<{ id: string }>('/api/conversations', {
-      ...{ method: 'POST', json: {} },
+      method: 'POST',
+      json: {},
     })
     return id
   }
@@ -60,7 +63,8 @@ describe('a request with an Idempotency-Key', () => {
     const path = `/api/conversations/${id}/messages`
     expect((await api.ask(path, keyed('other', { content: 'a' }))).status).toBe(202)
     expect(await refusal(await api.ask(path, keyed('other', { content: 'b' })))).toEqual({
-      ...{ status: 400, code: 'bad_request' },
+      status: 400,
+      code: 'bad_request',
     })
     await idle(id)
   })

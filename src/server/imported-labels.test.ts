@@ -37,7 +37,9 @@ describe('labels of imported conversations, if no agent uses trust', () => {
     }
     const marks = await askJson<LabelsInfo>('/api/conversations/track/labels')
     expect(Object.values(marks.messages)).toContainEqual({
-      ...{ integrity: 'untrusted', confidentiality: 'private', readers: ['anna'] },
+      integrity: 'untrusted',
+      confidentiality: 'private',
+      readers: ['anna'],
     })
     const ref = encodeURIComponent('†result#1')
     const lineage = await askJson(`/api/conversations/track/lineage?ref=${ref}`)

@@ -49,7 +49,9 @@ describe('the issues of edits and conditions', () => {
     const { ask, askJson } = openApi()
     const headers = { 'content-type': 'text/csv' }
     const { table } = await askJson<{ table: { assetId: string } }>('/api/assets?name=t.csv', {
-      ...{ method: 'POST', body: 'a\n1\n', headers },
+      method: 'POST',
+      body: 'a\n1\n',
+      headers,
     })
     const at = `/api/assets/${table.assetId}/rows`
     const where = JSON.stringify([{ column: 'a', is: 'like', to: 1 }])

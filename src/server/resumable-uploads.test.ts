@@ -49,7 +49,8 @@ describe('interrupted uploads', () => {
     const uploadUrl = `${second.url}${new URL(begun, second.url).pathname}`
     const stranger = { authorization: `Bearer ${await token('member', 'other')}` }
     const spied = await fetch(uploadUrl, {
-      ...{ method: 'HEAD', headers: { ...stranger, 'tus-resumable': '1.0.0' } },
+      method: 'HEAD',
+      headers: { ...stranger, 'tus-resumable': '1.0.0' },
     })
     expect(spied.status).toBe(404)
     const tooEarly = await fetch(`${uploadUrl}/asset`, { method: 'POST', headers })
@@ -220,7 +221,8 @@ describe('client.upload of a large file', () => {
     const id = saved?.replace('answer-', '') ?? ''
     const other = { authorization: `Bearer ${await token('member', 'other')}` }
     const spied = await fetch(`${server.url}/api/uploads/${id}/asset`, {
-      ...{ method: 'POST', headers: other },
+      method: 'POST',
+      headers: other,
     })
     expect(await refusal(spied)).toEqual({ status: 404, code: 'not_found' })
   })
@@ -281,7 +283,8 @@ describe('client.upload of a large file', () => {
       () => null,
     )
     await expect(client.upload(file, pieces)).rejects.toMatchObject({
-      ...{ status: 413, code: 'asset_too_large' },
+      status: 413,
+      code: 'asset_too_large',
     })
     expect(seen).toHaveLength(1)
   })
@@ -302,7 +305,8 @@ describe('client.upload of a large file', () => {
     expect(told[0]).toMatchObject({ phase: 'reading' })
     const broken = new File([`a,b\n1,"open${'\nx'.repeat(100_000)}`], 'broken.csv')
     await expect(client.upload(broken, { ...pieces, onImport() {} })).rejects.toMatchObject({
-      ...{ status: 422, code: 'table_invalid' },
+      status: 422,
+      code: 'table_invalid',
     })
   })
 
@@ -320,7 +324,8 @@ describe('client.upload of a large file', () => {
     const rows = Array.from({ length: 400_000 }, (_, n) => `${n},"two\nlines"`).join('\n')
     const controller = new AbortController()
     const upload = client.upload(new File([`n,city\n${rows}`], 't.csv'), {
-      ...{ signal: controller.signal, pieceBytes: 4_000_000 },
+      signal: controller.signal,
+      pieceBytes: 4_000_000,
       onImport: () => controller.abort(new Error('never mind')),
     })
     await expect(upload).rejects.toThrow('never mind')
@@ -423,7 +428,8 @@ describe('pieces of uploads', () => {
     const headers = { authorization: `Bearer ${await token('member')}`, 'tus-resumable': '1.0.0' }
     const create = (length: string) =>
       fetch(`${url}/api/uploads`, {
-        ...{ method: 'POST', headers: { ...headers, 'upload-length': length } },
+        method: 'POST',
+        headers: { ...headers, 'upload-length': length },
       })
     expect(await refusal(await create('1001'))).toEqual({ status: 413, code: 'asset_too_large' })
     expect(await refusal(await create('x'))).toEqual({ status: 400, code: 'bad_request' })

@@ -23,7 +23,8 @@ const FORGED: Record<string, object> = {
   "a plugin's answer by its content": { content: { command: 'pay', response: 'done' } },
   "a call's write": { content_type: 'data', content: { kind: 'state', data: 1, _call: 'c1' } },
   'a write of another time': {
-    ...{ content_type: 'data', content: { kind: 'state', data: 1, _date: LONG_AGO } },
+    content_type: 'data',
+    content: { kind: 'state', data: 1, _date: LONG_AGO },
   },
 }
 
@@ -168,7 +169,9 @@ describe('the sender and time of a message', () => {
   it('can be imported only by owners', async () => {
     const api = server()
     const answer = await api.ask('/api/conversations/import?id=c', {
-      ...{ method: 'POST', token: await token('member'), body: '{}' },
+      method: 'POST',
+      token: await token('member'),
+      body: '{}',
       headers: { 'content-type': 'application/x-ndjson' },
     })
     expect(await refusal(answer)).toEqual({ status: 403, code: 'forbidden' })

@@ -310,10 +310,14 @@ describe('the stream of a namespace', () => {
       })()
     }
     const { id } = await api.askJson<{ id: string }>('/api/conversations', {
-      ...{ method: 'POST', json: {}, token: mine },
+      method: 'POST',
+      json: {},
+      token: mine,
     })
     await api.ask(`/api/conversations/${id}/messages`, {
-      ...{ method: 'POST', json: { content: 'hi' }, token: mine },
+      method: 'POST',
+      json: { content: 'hi' },
+      token: mine,
     })
     await expect
       .poll(() => seen.mine?.at(-1))

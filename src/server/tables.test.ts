@@ -13,7 +13,9 @@ async function table(csv: string) {
   const made = await api.askJson<{ table: { assetId: string; ref: string } }>(
     '/api/assets?name=t.csv',
     {
-      ...{ method: 'POST', body: csv, headers: { 'content-type': 'text/csv' } },
+      method: 'POST',
+      body: csv,
+      headers: { 'content-type': 'text/csv' },
     },
   )
   const path = `/api/assets/${made.table.assetId}/rows`
@@ -115,7 +117,8 @@ describe('SQL', () => {
     const { ask, askJson, ref } = await table(CITIES)
     const sql = `select count(*) as n from "${ref}"`
     const { asset } = await askJson<{ asset: { assetId: string } }>('/api/query', {
-      ...{ method: 'POST', json: { sql } },
+      method: 'POST',
+      json: { sql },
     })
     const { rows } = await askJson<Page>(`/api/assets/${asset.assetId}/rows`)
     expect(rows).toEqual([{ n: 4 }])

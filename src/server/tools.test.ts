@@ -46,7 +46,11 @@ describe('GET /api/tools', () => {
     expect(tools).toHaveLength(8 + 5)
     expect(shown.crm_list_orders).toMatchObject({ shown: 'pinned', readOnly: true, group: null })
     expect(shown.shop_delete_photo).toMatchObject({
-      ...{ shown: 'search', readOnly: false, needsApproval: 'always', group: 'shop', words: null },
+      shown: 'search',
+      readOnly: false,
+      needsApproval: 'always',
+      group: 'shop',
+      words: null,
     })
     expect(shown.shop_send_mail?.needsApproval).toBe('sometimes')
     expect(shown.search_tools?.shown).toBe('always')

@@ -23,7 +23,9 @@ describe('uploads as a body', () => {
   ])('keep the name %j, which is not a path', async (name, kept) => {
     const { ask, askJson } = openApi()
     const { asset } = await askJson<Uploaded>(`/api/assets?name=${encodeURIComponent(name)}`, {
-      ...{ method: 'POST', body: 'text', headers: { 'content-type': 'text/plain' } },
+      method: 'POST',
+      body: 'text',
+      headers: { 'content-type': 'text/plain' },
     })
     expect(asset).toMatchObject({ name: kept, size: 4 })
     const download = await ask(`/api/assets/${asset.assetId}/content?download=1`)
@@ -35,7 +37,9 @@ describe('uploads as a body', () => {
   it('accepts an empty file', async () => {
     const { askJson } = openApi()
     const { asset } = await askJson<Uploaded>('/api/assets?name=empty.bin', {
-      ...{ method: 'POST', body: new Uint8Array(0), headers: { 'content-type': 'image/png' } },
+      method: 'POST',
+      body: new Uint8Array(0),
+      headers: { 'content-type': 'image/png' },
     })
     expect(asset.size).toBe(0)
   })
@@ -44,7 +48,9 @@ describe('uploads as a body', () => {
     const { askJson } = openApi()
     const headers = { 'content-type': 'application/x-www-form-urlencoded' }
     const { asset, table } = await askJson<Uploaded>('/api/assets?name=rain.csv', {
-      ...{ method: 'POST', body: 'day,rain\n1,2\n', headers },
+      method: 'POST',
+      body: 'day,rain\n1,2\n',
+      headers,
     })
     expect(asset.mime).toBe('text/csv')
     expect(table).not.toBeNull()
@@ -233,7 +239,9 @@ describe('uploads as a form', () => {
   ])('rejects a form with %s', async (_, type, body) => {
     const { agent, ask } = openApi()
     const answer = await ask('/api/assets', {
-      ...{ method: 'POST', body, headers: { 'content-type': type } },
+      method: 'POST',
+      body,
+      headers: { 'content-type': type },
     })
     expect(await refusal(answer)).toEqual({ status: 400, code: 'bad_request' })
     expect((await agent.assets.usage()).assets).toBe(0)

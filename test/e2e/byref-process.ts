@@ -100,7 +100,9 @@ export function npmStart(data: string, env: Record<string, string> = {}): Promis
   const args = ['start', '--', '--port', '0', '--data', data]
   return started(
     spawn('npm', args, {
-      ...{ cwd: root, env: environment(env), detached: true },
+      cwd: root,
+      env: environment(env),
+      detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
     }),
   )
@@ -122,7 +124,8 @@ export function npxServe(data: string): Promise<ServerProcess> {
   const line = `${command.map((part) => `'${part}'`).join(' ')}; true`
   return started(
     spawn('sh', ['-c', line], {
-      ...{ env: environment({ npm_lifecycle_event: 'npx' }), detached: true },
+      env: environment({ npm_lifecycle_event: 'npx' }),
+      detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
     }),
   )

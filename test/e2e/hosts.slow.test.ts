@@ -107,8 +107,12 @@ describe('byref run on a database', () => {
 describe('a fleet that is killed again and again', () => {
   it('ends every conversation once, and repeats nothing', async () => {
     const report = await torture({
-      ...{ seconds: 12, conversations: 40, killEveryMs: 900 },
-      ...{ workers: 2, servers: 1, bodies: 'folder' },
+      seconds: 12,
+      conversations: 40,
+      killEveryMs: 900,
+      workers: 2,
+      servers: 1,
+      bodies: 'folder',
     })
     expect(report.kills).toBeGreaterThan(5)
     expect(report.databaseKills).toBeGreaterThan(0)
@@ -119,8 +123,13 @@ describe('a fleet that is killed again and again', () => {
 describe('a fleet whose database restarts, crashes, cuts connections and freezes', () => {
   it('loses no process, ends every conversation once, and repeats nothing', async () => {
     const report = await torture({
-      ...{ restarts: 4, seconds: 0, conversations: 20, killEveryMs: 0 },
-      ...{ workers: 2, servers: 1, bodies: 'folder' },
+      restarts: 4,
+      seconds: 0,
+      conversations: 20,
+      killEveryMs: 0,
+      workers: 2,
+      servers: 1,
+      bodies: 'folder',
     })
     expect(report).toMatchObject({ databaseKills: 4, kills: 0, cuts: 8 })
     expect(report.effects).toBeGreaterThanOrEqual(20 * STEPS - report.interrupted)
@@ -130,9 +139,12 @@ describe('a fleet whose database restarts, crashes, cuts connections and freezes
 describe('a worker that is frozen for longer than its lease', () => {
   it('stops when it is resumed, and its calls abort', async () => {
     const world: FleetWorldOptions = {
-      ...{ connectionString: await newDatabase(), folder: newFolder(), s3: null },
+      connectionString: await newDatabase(),
+      folder: newFolder(),
+      s3: null,
       // Long enough that the live worker does not lose it on a busy machine.
-      ...{ callMs: 500, leaseMs: 3000 },
+      callMs: 500,
+      leaseMs: 3000,
     }
     const { agent, log, effects, close } = openFleetWorld(world)
     const first = fleetWorker(world)

@@ -32,7 +32,9 @@ describe.skipIf(!hasBrowser)('every screen and dialog', () => {
 
   const some = ['every-kind', 'run', 'prompt', 'checks', 'asset-sql', 'runs', 'menu']
   const cases = VIEWS.filter(({ name }) => some.includes(name)).map((view, place) => ({
-    ...{ name: view.name, view, theme: THEMES[place % 2] },
+    name: view.name,
+    view,
+    theme: THEMES[place % 2],
     width: WIDTHS[place % 3] as number,
   }))
 

@@ -50,8 +50,13 @@ describe.skipIf(!hasBrowser)('Markdown', () => {
     const sender = { participant_id: 'bot', participant_role: 'assistant', name: 'Bot' }
     const content = texts.map((text) => ({ type: 'text', text }))
     const payload = {
-      ...{ id: 'm', sender, message_type: 'chat', content_type: 'multipart/mixed' },
-      ...{ content, timestamp, metadata: {} },
+      id: 'm',
+      sender,
+      message_type: 'chat',
+      content_type: 'multipart/mixed',
+      content,
+      timestamp,
+      metadata: {},
     }
     const record = { v: 1, position: 1, timestamp, event: { type: 'NEW_MESSAGE', payload } }
     const head = { byref: 'conversation', version: 1, id, title: id, createdAt: timestamp }

@@ -27,7 +27,9 @@ function answer({ prompt }: LanguageModelV4CallOptions): ModelAnswer | Error {
 
 describe.skipIf(!hasBrowser)('the page of runs in a browser', () => {
   const agent = createAgent({
-    ...{ name: 'clerk', tools: [pay], retry: { maxRetries: 0 } },
+    name: 'clerk',
+    tools: [pay],
+    retry: { maxRetries: 0 },
     model: scriptedModel(answer),
     capabilities: { price: { input: 3, output: 15 } },
   })

@@ -45,12 +45,16 @@ export async function scriptedServer(): Promise<ScriptedServer> {
   const turns = Array.from({ length: 1_000 }, () => answer)
   const log = createMemoryLog()
   const agent = createAgent({
-    ...{ name: 'echo', log },
+    name: 'echo',
+    log,
     model: scriptedModel(turns),
     tools: [work, pay],
   })
   const wary = createAgent({
-    ...{ name: 'wary', log, trust: 'track', tools: [readMail, sendMail] },
+    name: 'wary',
+    log,
+    trust: 'track',
+    tools: [readMail, sendMail],
     model: scriptedModel(Array.from({ length: 100 }, () => mailed)),
   })
   const server = createServer({

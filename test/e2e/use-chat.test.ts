@@ -13,7 +13,11 @@ import { type ScriptedServer, scriptedServer } from './scripted-server.ts'
 async function openApp({ agent }: ScriptedServer) {
   const { outputFiles } = await build({
     entryPoints: [new URL('use-chat-page.jsx', import.meta.url).pathname],
-    ...{ bundle: true, format: 'esm', write: false, jsx: 'automatic', minify: true },
+    bundle: true,
+    format: 'esm',
+    write: false,
+    jsx: 'automatic',
+    minify: true,
     define: { 'process.env.NODE_ENV': '"production"' },
   })
   const script = outputFiles[0]?.text ?? ''

@@ -26,7 +26,9 @@ describe.skipIf(!hasBrowser)('versions in the workbench', () => {
   const planned = new Map<string, PlannedEdit>()
   const assets = createAssets()
   const agent = createAgent({
-    ...{ name: 'editor', assets, tools: ['edit_asset'] },
+    name: 'editor',
+    assets,
+    tools: ['edit_asset'],
     model: scriptedModel(Array.from({ length: 200 }, () => answer)),
   })
   const server = createServer({ agents: { editor: agent } })

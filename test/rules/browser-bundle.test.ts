@@ -54,8 +54,14 @@ describe('entries that bundle for any platform', () => {
 
   it.each(pure)('%s imports nothing of Node for a neutral platform', async (entry) => {
     const { metafile } = await build({
-      ...{ ...options, absWorkingDir: root, entryPoints: [entry], platform: 'neutral' },
-      ...{ packages: 'external', metafile: true, outdir: 'never-written', splitting: true },
+      ...options,
+      absWorkingDir: root,
+      entryPoints: [entry],
+      platform: 'neutral',
+      packages: 'external',
+      metafile: true,
+      outdir: 'never-written',
+      splitting: true,
     })
     const imported = Object.values(metafile.outputs).flatMap(({ imports }) => imports)
     const outside = imported.filter(({ external }) => external).map(({ path }) => path)
@@ -66,7 +72,9 @@ describe('entries that bundle for any platform', () => {
     const contents =
       "import { parseAssetRef } from './src/index.ts'; console.log(parseAssetRef('x'))"
     const { outputFiles } = await build({
-      ...{ ...options, platform: 'browser', minify: true },
+      ...options,
+      platform: 'browser',
+      minify: true,
       stdin: { contents, resolveDir: root },
     })
     expect(outputFiles[0]?.contents.byteLength).toBeLessThan(20_000)
@@ -109,8 +117,12 @@ describe('byref without Node', () => {
 
   it('works as far as it needs no Node, and reports what is missing for the rest', async () => {
     const { outputFiles } = await build({
-      ...{ stdin: { contents, resolveDir: root }, bundle: true, platform: 'browser' },
-      ...{ format: 'iife', write: false, logLevel: 'silent' },
+      stdin: { contents, resolveDir: root },
+      bundle: true,
+      platform: 'browser',
+      format: 'iife',
+      write: false,
+      logLevel: 'silent',
     })
     const context = createContext(
       Object.fromEntries(WEB.map((name) => [name, Reflect.get(globalThis, name)])),
@@ -131,9 +143,15 @@ describe('byref without Node', () => {
 describe('optional peers', () => {
   it.each(['cjs', 'esm'] as const)('stay out of a bundle for Node in %s', async (format) => {
     const { metafile } = await build({
-      ...{ absWorkingDir: root, entryPoints: ['src/index.ts', 'src/integrations/ai-sdk/index.ts'] },
-      ...{ bundle: true, platform: 'node', format, write: false, metafile: true },
-      ...{ outdir: 'never-written', logLevel: 'silent' },
+      absWorkingDir: root,
+      entryPoints: ['src/index.ts', 'src/integrations/ai-sdk/index.ts'],
+      bundle: true,
+      platform: 'node',
+      format,
+      write: false,
+      metafile: true,
+      outdir: 'never-written',
+      logLevel: 'silent',
     })
     const names =
       /node_modules\/(unpdf|mammoth|sharp|@aws-sdk|@duckdb|apache-arrow|read-excel-file)\//

@@ -143,7 +143,10 @@ describe('code blocks', () => {
       }
     }
     const compilerOptions = {
-      ...{ allowJs: true, checkJs: true, jsx: 'react-jsx', lib: LIBRARIES },
+      allowJs: true,
+      checkJs: true,
+      jsx: 'react-jsx',
+      lib: LIBRARIES,
       customConditions: CONDITIONS,
     }
     const project = { extends: '../../../tsconfig.json', compilerOptions, include: ['.'] }

@@ -27,7 +27,11 @@ const nodeModules = {
 }
 const { outputFiles } = await build({
   entryPoints: ['worker.mjs'],
-  ...{ bundle: true, format: 'esm', platform: 'browser', write: false, logLevel: 'error' },
+  bundle: true,
+  format: 'esm',
+  platform: 'browser',
+  write: false,
+  logLevel: 'error',
   conditions: ['workerd', 'worker', 'browser'],
   external: ['node:*', 'cloudflare:*'],
   plugins: [nodeModules],

@@ -66,7 +66,9 @@ export const fiftyTools: Task = {
   name: 'fifty tools',
   about: 'ten calls that depend on each other, among fifty tools',
   byref: () => ({
-    ...{ tools, instructions, says },
+    tools,
+    instructions,
+    says,
     answers: [
       {
         calls: CHAIN.map((area, i) => ({
@@ -81,7 +83,9 @@ export const fiftyTools: Task = {
     ],
   }),
   value: () => ({
-    ...{ tools, instructions, says },
+    tools,
+    instructions,
+    says,
     answers: [
       ...CHAIN.map((area, i) => ({
         calls: [

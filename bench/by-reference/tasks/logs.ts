@@ -30,7 +30,8 @@ export const logs: Task = {
   about: 'eight lines of a log of 5,000 (270 kB)',
   isLarge: true,
   byref: () => ({
-    ...{ tools: [readLog], says },
+    tools: [readLog],
+    says,
     answers: [
       call,
       (options) => ({

@@ -21,7 +21,8 @@ export const longPage: Task = {
   about: 'one line of a page of 200 kB',
   isLarge: true,
   byref: () => ({
-    ...{ tools: [fetchPage], says },
+    tools: [fetchPage],
+    says,
     answers: [
       call,
       (options) => ({

@@ -12,7 +12,10 @@ const STEP_MS = Number(process.env.BENCH_STEP_MS ?? 0)
 
 /** Calls a tool in each step except the last. It reads from its prompt which step it is. */
 const model = {
-  ...{ specificationVersion: 'v4', provider: 'bench', modelId: 'instant', supportedUrls: {} },
+  specificationVersion: 'v4',
+  provider: 'bench',
+  modelId: 'instant',
+  supportedUrls: {},
   async doGenerate() {
     throw new Error('It only streams')
   },
@@ -25,7 +28,9 @@ const model = {
 } as unknown as LanguageModel
 
 const nothing = defineTool({
-  ...{ id: 'nothing', description: 'Does nothing', idempotent: true },
+  id: 'nothing',
+  description: 'Does nothing',
+  idempotent: true,
   inputSchema: { type: 'object', properties: { n: { type: 'integer' } } },
   execute: () => 'ok',
 })
@@ -36,7 +41,9 @@ export function openByref(connectionString: string) {
   const log = createPostgresLog({ connectionString, queue })
   const agent = createAgent({ log, model, tools: [nothing] })
   return {
-    ...{ queue, log, agent },
+    queue,
+    log,
+    agent,
     async close() {
       await agent.close()
       await log.close()

@@ -29,8 +29,12 @@ export const dbos: Contestant = {
   ended: `SELECT count(*)::int AS n FROM dbos.workflow_status WHERE status = 'SUCCESS'`,
   async work(systemDatabaseUrl, concurrency) {
     DBOS.setConfig({
-      ...{ name: 'bench', systemDatabaseUrl, applicationVersion: VERSION },
-      ...{ runAdminServer: false, logLevel: 'error', executorID: `${process.pid}` },
+      name: 'bench',
+      systemDatabaseUrl,
+      applicationVersion: VERSION,
+      runAdminServer: false,
+      logLevel: 'error',
+      executorID: `${process.pid}`,
     })
     DBOS.registerWorkflow(
       async (_: number) => {

@@ -19,7 +19,11 @@ const found = {
 /** A tool that reads untrusted data. */
 function source(scene: Scene, more: Partial<Tool> = {}): Tool {
   return defineTool({
-    ...{ id: 'source', description: 'Reads', inputSchema: any, readOnly: true, idempotent: true },
+    id: 'source',
+    description: 'Reads',
+    inputSchema: any,
+    readOnly: true,
+    idempotent: true,
     execute: () => scene.infected(),
     ...(more as object),
   }) as Tool
@@ -35,11 +39,11 @@ const reading = (name: string, make: (scene: Scene) => Partial<Tool>): Move => (
 })
 
 const said = (scene: Scene, role: string, more: object = {}) => ({
-  ...{
-    sender: { participant_id: scene.order, participant_role: role },
-    content_type: 'text/plain',
-  },
-  ...{ message_type: 'note', content: scene.text(), ...more },
+  sender: { participant_id: scene.order, participant_role: role },
+  content_type: 'text/plain',
+  message_type: 'note',
+  content: scene.text(),
+  ...more,
 })
 
 const bytes = (text: string) => Buffer.from(text).toString('base64')
@@ -158,7 +162,8 @@ export const ENTRIES: readonly Move[] = [
   })),
   reading('a file', (scene) => ({
     execute: () => ({
-      ...{ mimeType: `text/${scene.order.replace(/\W+/g, '-')}`, fileName: `${scene.order}.txt` },
+      mimeType: `text/${scene.order.replace(/\W+/g, '-')}`,
+      fileName: `${scene.order}.txt`,
       dataBase64: bytes(scene.text()),
     }),
   })),
@@ -187,7 +192,10 @@ export const ENTRIES: readonly Move[] = [
   reading('a tool that keeps it and returns it', (scene) => {
     let kept: unknown = null
     return {
-      ...{ id: 'source', readOnly: false, openWorld: false, idempotent: false },
+      id: 'source',
+      readOnly: false,
+      openWorld: false,
+      idempotent: false,
       accepts: { integrity: 'untrusted', confidentiality: 'private' },
       execute({ value }: never) {
         const before = kept
@@ -205,7 +213,8 @@ export const ENTRIES: readonly Move[] = [
       const open = { integrity: 'untrusted', confidentiality: 'private' } as const
       scene.use({
         ...source(scene, { id: 'keeper', openWorld: false, accepts: open }),
-        ...{ readOnly: false, idempotent: false },
+        readOnly: false,
+        idempotent: false,
         execute(input) {
           const before = kept
           kept = (input as { value?: unknown }).value ?? kept
@@ -223,7 +232,8 @@ export const ENTRIES: readonly Move[] = [
       scene.use(source(scene))
       scene.use(
         source(scene, {
-          ...{ id: 'peek', openWorld: false },
+          id: 'peek',
+          openWorld: false,
           execute: async (_, { read }) => ({ text: await read('†result#1') }),
         }),
       )
@@ -265,7 +275,11 @@ export const ENTRIES: readonly Move[] = [
   pointing(
     "a value kept as an asset in a person's data",
     (assetRef) => ({
-      ...{ offloaded: true, assetRef, mimeType: 'application/json', kind: 'file', size: 9 },
+      offloaded: true,
+      assetRef,
+      mimeType: 'application/json',
+      kind: 'file',
+      size: 9,
     }),
     '†doc.a',
   ),
@@ -275,7 +289,8 @@ export const ENTRIES: readonly Move[] = [
     'a reply to no command',
     (scene) =>
       said(scene, 'tool', {
-        ...{ message_type: 'command-response', content_type: 'command' },
+        message_type: 'command-response',
+        content_type: 'command',
         content: { response: scene.text() },
       }),
     'steer',
@@ -287,7 +302,8 @@ export const ENTRIES: readonly Move[] = [
       scene.set({ plugins: [notes] })
       if (choose.chance(0.5)) return scene.call('notes_keep', { value: 'x' })
       scene.messages.push({
-        ...{ sender: { participant_id: 'ann', participant_role: 'user' }, content_type: 'command' },
+        sender: { participant_id: 'ann', participant_role: 'user' },
+        content_type: 'command',
         receiver: { participant_id: 'notes', participant_role: 'plugin', name: 'notes' },
         content: { command: 'keep', param: { value: 'x' } },
       })

@@ -228,7 +228,10 @@ function act(
   const id = `act_${scene.tools.size}`
   scene.use(
     defineTool({
-      ...{ id, description: 'Acts', openWorld: false, mappable: true },
+      id,
+      description: 'Acts',
+      openWorld: false,
+      mappable: true,
       inputSchema: { type: 'object', properties: { value: {}, other: {}, ...properties } },
       execute(input: Record<string, unknown>, { toolCallId }: { toolCallId: string }) {
         scene.act(toolCallId, guarded(input), counts && !scene.isListOurs && !scene.isAnswered)
@@ -303,7 +306,8 @@ export const SINKS: readonly Move[] = [
     more: {
       ...OPEN,
       inputSchema: {
-        ...{ type: 'object', properties: { mail: { $ref: '#/$defs/mail' }, value: {}, other: {} } },
+        type: 'object',
+        properties: { mail: { $ref: '#/$defs/mail' }, value: {}, other: {} },
         $defs: { mail: mailOf().mail },
       },
     },
@@ -375,7 +379,8 @@ export const SINKS: readonly Move[] = [
         return { calls: [{ name, arguments: { value } }] }
       })
       const agent = createAgent({
-        ...{ model: scene.inner(turns), tools: [scene.tools.get(name) as Tool] },
+        model: scene.inner(turns),
+        tools: [scene.tools.get(name) as Tool],
         trust: { mode: 'quarantine', onViolation: 'deny' },
       })
       scene.closing.push(() => agent.close())

@@ -54,7 +54,11 @@ async function create(args) {
   const packageManager = packageManagerOf(process.env.npm_config_user_agent)
   const { template, provider, model, baseUrl, client } = answers
   const project = {
-    ...{ template, provider, model, baseUrl, packageManager },
+    template,
+    provider,
+    model,
+    baseUrl,
+    packageManager,
     folder: folder.path,
     name: packageName(folder.path),
     byref: process.env.BYREF_CREATE_SPEC ?? `^${version}`,

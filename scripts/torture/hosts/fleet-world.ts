@@ -62,7 +62,9 @@ export function openFleetWorld(options: FleetWorldOptions, onAbort = () => {}) {
   ])
   const tools = effectTools(effects, createLife(), () => callMs ?? 20 + Math.random() * 60)
   const agent = createAgent({
-    ...{ log, assets: { store }, leaseMs },
+    log,
+    assets: { store },
+    leaseMs,
     model: plannedModel({ plan: () => plan }),
     tools: tools.map((tool) => ({
       ...tool,
@@ -74,7 +76,11 @@ export function openFleetWorld(options: FleetWorldOptions, onAbort = () => {}) {
     limits: { steps: 1000 },
   })
   return {
-    ...{ queue, log, store, effects, agent },
+    queue,
+    log,
+    store,
+    effects,
+    agent,
     async close() {
       await agent.close()
       await log.close()

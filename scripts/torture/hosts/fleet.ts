@@ -86,7 +86,8 @@ export async function torture(options: FleetOptions): Promise<FleetReport> {
   const { connectionString } = database
   const s3 = swift && gate ? { ...swift, endpoint: `http://127.0.0.1:${gate.port}` } : null
   const world: FleetWorldOptions = {
-    ...{ connectionString, folder },
+    connectionString,
+    folder,
     s3: s3 && { ...s3, bucket: await bucketIn(s3) },
   }
   const members: Member[] = []
@@ -351,7 +352,9 @@ async function bucketIn(s3: {
   const { CreateBucketCommand, S3Client } = await import('@aws-sdk/client-s3')
   const { endpoint, region, accessKeyId, secretAccessKey } = s3
   const client = new S3Client({
-    ...{ endpoint, region, forcePathStyle: true },
+    endpoint,
+    region,
+    forcePathStyle: true,
     credentials: { accessKeyId, secretAccessKey },
   })
   await client.send(new CreateBucketCommand({ Bucket: 'fleet' }))

@@ -64,8 +64,11 @@ export async function processes(options: ProcessesOptions): Promise<ProcessesRep
     const sum = (key: keyof ProcessReport['counts']): number =>
       reports.reduce((total, { counts }) => total + counts[key], 0)
     return {
-      ...{ runs: sum('runs'), messages: sum('messages'), approvals: sum('approvals') },
-      ...{ cancels: sum('cancels'), resumes: sum('resumes') },
+      runs: sum('runs'),
+      messages: sum('messages'),
+      approvals: sum('approvals'),
+      cancels: sum('cancels'),
+      resumes: sum('resumes'),
       ...found,
     }
   } finally {

@@ -37,9 +37,14 @@ export function isIdempotent(tool: string): boolean {
 export function effectTools(effects: Effects, life: Life, takes: () => number = () => 0): Tool[] {
   function tool(id: string, resultOf: (input: Input) => unknown, more: Partial<Tool> = {}): Tool {
     return {
-      ...{ id, description: id, inputSchema, mappable: true, idempotent: IDEMPOTENT.has(id) },
+      id,
+      description: id,
+      inputSchema,
+      mappable: true,
+      idempotent: IDEMPOTENT.has(id),
       // Labels are tracked, and nobody is asked because of them.
-      ...{ openWorld: false, accepts: { integrity: 'untrusted', confidentiality: 'private' } },
+      openWorld: false,
+      accepts: { integrity: 'untrusted', confidentiality: 'private' },
       ...more,
       async execute(input: unknown, context: ToolContext) {
         const { label, value } = input as Input

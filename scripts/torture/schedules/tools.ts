@@ -27,7 +27,11 @@ export function scheduledTools(effects: Effects, scheduler: Scheduler, random: R
     resultOf: (input: Input) => unknown,
     more: Partial<Tool> = {},
   ): Tool => ({
-    ...{ id, description: id, inputSchema, mappable: true, idempotent: isIdempotent(id) },
+    id,
+    description: id,
+    inputSchema,
+    mappable: true,
+    idempotent: isIdempotent(id),
     ...more,
     async execute(input: unknown, context: ToolContext) {
       const { label, value } = input as Input

@@ -167,7 +167,8 @@ describe('fetch_asset of a document', () => {
     expect(last).not.toHaveProperty('nextPage')
     expect(last).not.toHaveProperty('nextStartLine')
     expect(await fetch({ ref, startLine: 5, endLine: 5 })).toMatchObject({
-      ...{ text: 'This is page 2.', page: 2 },
+      text: 'This is page 2.',
+      page: 2,
     })
     await expect(fetch({ ref, page: 1_001 })).rejects.toEqual(
       code('invalid_arguments', 'no page 1001: the document has 1000 pages'),

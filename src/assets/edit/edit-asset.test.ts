@@ -477,8 +477,11 @@ describe('assets.edit of JSON', () => {
 
   it('edits structured content and keeps its kind', async () => {
     const { ref } = await assets.saveAsset({
-      ...{ asset_name: 'Plan', asset_type: 'plan', description: 'Steps' },
-      ...{ content_type: "<class 'dict'>", content: { steps: ['a', 'b'] } },
+      asset_name: 'Plan',
+      asset_type: 'plan',
+      description: 'Steps',
+      content_type: "<class 'dict'>",
+      content: { steps: ['a', 'b'] },
     })
     const { asset, ref: now } = await assets.edit(`${ref}/content/steps`, [
       { op: 'add', path: '/-', value: 'c' },

@@ -313,7 +313,9 @@ describe('an edit of JSON', () => {
     fc.record({ op: fc.constantFrom('add', 'replace'), path: key.map(pointer), value }),
     fc.record({ op: fc.constant('remove'), path: key.map(pointer) }),
     fc.record({
-      ...{ op: fc.constantFrom('move', 'copy'), from: key.map(pointer), path: key.map(pointer) },
+      op: fc.constantFrom('move', 'copy'),
+      from: key.map(pointer),
+      path: key.map(pointer),
     }),
   ) as fc.Arbitrary<Edit>
 

@@ -168,7 +168,8 @@ describe('extractAssets, where something is wrong', () => {
     for (const value of [many, many.join(' '), many.map((dataUrl) => ({ dataUrl }))]) {
       const assets = createAssets()
       await expect(extract(value, { assets })).rejects.toMatchObject({
-        ...{ code: 'too_many_assets', message: expect.stringContaining('limits.smallItems') },
+        code: 'too_many_assets',
+        message: expect.stringContaining('limits.smallItems'),
       })
       expect((await assets.usage()).assets).toBe(0)
     }

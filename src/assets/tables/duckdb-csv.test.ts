@@ -56,7 +56,12 @@ describe('importFile of a large CSV', () => {
       ['string', 0],
     ])
     expect(fast?.rows[1]).toEqual({
-      ...{ n: 1, day: '2024-02-11', city: `Oslo, ${LONG} "1"`, rain: 0.1, wet: false, code: '01' },
+      n: 1,
+      day: '2024-02-11',
+      city: `Oslo, ${LONG} "1"`,
+      rain: 0.1,
+      wet: false,
+      code: '01',
     })
     expect(fast).toEqual(slow)
   })
@@ -78,7 +83,10 @@ describe('importFile of a large CSV', () => {
       ...['date', 'number', 'empty', 'empty', 'string'],
     ])
     expect(fast?.rows.at(-1)).toEqual({
-      ...{ at: '2024-01-31T19:00:09.5', n: ROWS - 1, blank: null, none: null },
+      at: '2024-01-31T19:00:09.5',
+      n: ROWS - 1,
+      blank: null,
+      none: null,
       t: `${LONG} ${ROWS - 1}`,
     })
     expect(fast).toEqual(slow)
@@ -107,7 +115,8 @@ describe('importFile of a large CSV', () => {
     const assets = createAssets()
     const file = Buffer.concat([csv(), Buffer.from('1,"2\n')])
     await expect(assets.importFile(file, { name: 'x.csv' })).rejects.toMatchObject({
-      ...{ code: 'table_invalid', line: ROWS + 2 },
+      code: 'table_invalid',
+      line: ROWS + 2,
     })
   })
 })

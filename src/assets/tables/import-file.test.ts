@@ -68,7 +68,8 @@ describe('importFile', () => {
     const rows = Array.from({ length: 500_000 }, (_, n) => `${n},${cell}`).join('\n')
     const controller = new AbortController()
     const made = assets.importFile(Buffer.from(`n,name\n${rows}`), {
-      ...{ name: 'x.csv', signal: controller.signal },
+      name: 'x.csv',
+      signal: controller.signal,
       onProgress: () => controller.abort(new Error('never mind')),
     })
     await expect(made).rejects.toThrow('never mind')
@@ -82,7 +83,9 @@ describe('importFile', () => {
       const controller = new AbortController()
       const { signal } = controller
       const made = createAssets({ store }).importFile(Buffer.from('PAR1'), {
-        ...{ name, mime: name.endsWith('csv') ? 'text/csv' : PARQUET_TYPE, signal },
+        name,
+        mime: name.endsWith('csv') ? 'text/csv' : PARQUET_TYPE,
+        signal,
       })
       setTimeout(() => controller.abort(new Error('never mind')), 100)
       await expect(made).rejects.toThrow('never mind')

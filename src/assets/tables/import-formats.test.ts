@@ -55,23 +55,60 @@ describe('an Arrow file as a table', () => {
   ] as const)('keeps every value of a %s (%s)', async (kind, name, mime) => {
     const { types, rows } = await imported(arrow.tableToIPC(arrowTable(), kind), name, mime)
     expect(Object.fromEntries(types)).toEqual({
-      ...{ n: 'number', big: 'integer', half: 'number', exact: 'decimal', text: 'string' },
-      ...{ city: 'string', wet: 'boolean', day: 'date', at: 'date', utc: 'date' },
-      ...{ list: 'array', object: 'object' },
+      n: 'number',
+      big: 'integer',
+      half: 'number',
+      exact: 'decimal',
+      text: 'string',
+      city: 'string',
+      wet: 'boolean',
+      day: 'date',
+      at: 'date',
+      utc: 'date',
+      list: 'array',
+      object: 'object',
     })
     expect(rows).toEqual([
       {
-        ...{ n: 1, big: 9007199254740993n, half: 0.5, exact: '1234567890123456.78', text: 'a' },
-        ...{ city: 'Oslo', wet: true, day: '2024-02-29', at: '1970-01-01T00:00:00.000001' },
-        ...{ utc: '1970-01-01T00:00:00Z', list: [1], object: { a: 1, b: 'x' } },
+        n: 1,
+        big: 9007199254740993n,
+        half: 0.5,
+        exact: '1234567890123456.78',
+        text: 'a',
+        city: 'Oslo',
+        wet: true,
+        day: '2024-02-29',
+        at: '1970-01-01T00:00:00.000001',
+        utc: '1970-01-01T00:00:00Z',
+        list: [1],
+        object: { a: 1, b: 'x' },
       },
       {
-        ...{ n: 2, big: null, half: 1e300, exact: '-1.50', text: null, city: 'Bonn', wet: false },
-        ...{ day: null, at: '1970-01-01T00:00:01.5', utc: null, list: [2, 3], object: null },
+        n: 2,
+        big: null,
+        half: 1e300,
+        exact: '-1.50',
+        text: null,
+        city: 'Bonn',
+        wet: false,
+        day: null,
+        at: '1970-01-01T00:00:01.5',
+        utc: null,
+        list: [2, 3],
+        object: null,
       },
       {
-        ...{ n: null, big: 1n, half: -0.1, exact: '0.00', text: 'ö', city: 'Oslo', wet: null },
-        ...{ day: '1969-12-31', at: null, utc: '1970-01-01T00:00:01Z', list: null },
+        n: null,
+        big: 1n,
+        half: -0.1,
+        exact: '0.00',
+        text: 'ö',
+        city: 'Oslo',
+        wet: null,
+        day: '1969-12-31',
+        at: null,
+        utc: '1970-01-01T00:00:01Z',
+        list: null,
         object: { a: '9007199254740993', b: null },
       },
     ])
@@ -129,12 +166,17 @@ describe('an Arrow file as a table', () => {
     })
     const { types, rows } = await imported(arrow.tableToIPC(table, 'file'), 'x.arrow')
     expect(Object.fromEntries(types)).toEqual({
-      ...{ sums: 'array', cost: 'object', map: 'object', day: 'date' },
+      sums: 'array',
+      cost: 'object',
+      map: 'object',
+      day: 'date',
     })
     expect(rows).toEqual([
       {
-        ...{ sums: ['1.50', null], cost: { sum: '1.50', days: ['2024-02-29'] } },
-        ...{ map: { x: '1.50' }, day: null },
+        sums: ['1.50', null],
+        cost: { sum: '1.50', days: ['2024-02-29'] },
+        map: { x: '1.50' },
+        day: null,
       },
       { sums: null, cost: { sum: null, days: null }, map: null, day: '2024-02-29' },
       { sums: [], cost: null, map: {}, day: '2024-02-29' },
@@ -172,12 +214,24 @@ describe('a spreadsheet as a table', () => {
     ])
     expect(rows).toEqual([
       {
-        ...{ city: 'Oslo', day: '2024-02-29', at: '2024-02-29T10:30:00', n: 1.5, code: '007' },
-        ...{ wet: true, city_2: 'x', column_8: null },
+        city: 'Oslo',
+        day: '2024-02-29',
+        at: '2024-02-29T10:30:00',
+        n: 1.5,
+        code: '007',
+        wet: true,
+        city_2: 'x',
+        column_8: null,
       },
       {
-        ...{ city: 'Zürich <1>', day: '2024-03-01', at: null, n: -2, code: '12', wet: false },
-        ...{ city_2: null, column_8: 'extra' },
+        city: 'Zürich <1>',
+        day: '2024-03-01',
+        at: null,
+        n: -2,
+        code: '12',
+        wet: false,
+        city_2: null,
+        column_8: 'extra',
       },
     ])
   })

@@ -104,7 +104,8 @@ describe('Assets.query', () => {
     expect(await ask(sql)).toEqual([
       {
         m: { a: ['2024-01-01T08:00:00+00:00'] },
-        ...{ l: ['2024-01-01T08:00:00.5', null], o: { d: '2024-01-01' } },
+        l: ['2024-01-01T08:00:00.5', null],
+        o: { d: '2024-01-01' },
       },
     ])
   })
@@ -390,15 +391,18 @@ describe('a file that was saved and not imported', () => {
     for (const asked of [ref, ref, `${ref}-workbook`]) {
       const sql = `select * from "${asked}"`
       await expect(ask(sql, {}, own)).rejects.toMatchObject({
-        ...{ code: 'invalid_arguments', message: expect.stringContaining(named) },
+        code: 'invalid_arguments',
+        message: expect.stringContaining(named),
       })
     }
     expect(await ask(`select sum(n) as n from "${ref}-3"`, {}, own)).toEqual([{ n: 3 }])
     expect(await own.info(`${assetId}-3`)).toMatchObject({
-      ...{ name: 'x.xlsx/Second', table: { rows: 2, source: ref } },
+      name: 'x.xlsx/Second',
+      table: { rows: 2, source: ref },
     })
     expect(await own.resolve(`${ref}-workbook/content`)).toEqual({
-      ...{ sheets: { 'First one': 2, Second: 3 }, source: ref },
+      sheets: { 'First one': 2, Second: 3 },
+      source: ref,
     })
   })
 

@@ -87,7 +87,9 @@ describe('numbers of a table', () => {
       ])
       expect(rows).toEqual([
         {
-          ...{ id: 1234567890123456789n, x: '1e400', y: '0.1234567890123456789' },
+          id: 1234567890123456789n,
+          x: '1e400',
+          y: '0.1234567890123456789',
           in: { n: '1234567890123456789' },
         },
         { id: 2n, x: 1, y: '2', in: { n: 1 } },
@@ -269,7 +271,9 @@ describe('reading a table', () => {
     const page = await fetchAssetTool.execute({ ref, startLine: 1001, endLine: 1002 }, { assets })
     expect(page).toMatchObject({
       text: '{"n":1000,"name":"name 1000"}\n{"n":1001,"name":"name 1001"}',
-      ...{ startLine: 1001, endLine: 1002, lines: 2000 },
+      startLine: 1001,
+      endLine: 1002,
+      lines: 2000,
     })
     const first = (await fetchAssetTool.execute({ ref }, { assets })) as Record<string, number>
     expect(first.nextStartLine).toBe((first.endLine ?? 0) + 1)
@@ -317,9 +321,19 @@ describe('a Parquet file as a table', () => {
       ['none', 'empty'],
     ])
     expect(rows[1]).toEqual({
-      ...{ n: 1, big: 9007199254740994n, price: 1.5, exact: '123456789012345678.25' },
-      ...{ day: '2024-02-29', at: '2024-02-29T10:00:00.000001', text: 'x', even: false },
-      ...{ half: null, list: [1, 2], object: { a: 1 }, json: { b: 2 }, none: null },
+      n: 1,
+      big: 9007199254740994n,
+      price: 1.5,
+      exact: '123456789012345678.25',
+      day: '2024-02-29',
+      at: '2024-02-29T10:00:00.000001',
+      text: 'x',
+      even: false,
+      half: null,
+      list: [1, 2],
+      object: { a: 1 },
+      json: { b: 2 },
+      none: null,
     })
     expect(columns.find(({ name }) => name === 'half')?.missing).toBe(1)
     expect(table?.digest).toBe(asset.digest)
@@ -336,7 +350,8 @@ describe('a Parquet file as a table', () => {
       {
         prices: [19.99, null, 0.3],
         sale: { sum: '123456789012345678.25', at: ['2024-02-29T10:00:00Z'] },
-        ...{ hours: { opens: '08:30:00' }, deep: [[1.1], []] },
+        hours: { opens: '08:30:00' },
+        deep: [[1.1], []],
       },
     ])
   })
@@ -345,7 +360,11 @@ describe('a Parquet file as a table', () => {
     const schema = [
       { name: 'root', num_children: 2 },
       {
-        ...{ name: 'd', type: 'BYTE_ARRAY', converted_type: 'DECIMAL', scale: 2, precision: 20 },
+        name: 'd',
+        type: 'BYTE_ARRAY',
+        converted_type: 'DECIMAL',
+        scale: 2,
+        precision: 20,
         repetition_type: 'OPTIONAL',
       },
       { name: 't', type: 'BYTE_ARRAY', repetition_type: 'OPTIONAL' },

@@ -18,7 +18,8 @@ describe.runIf(process.platform === 'linux')('a table process', () => {
   it('stops itself if the operating system does not limit its memory', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'byref-'))
     const child = spawn(process.execPath, [join(here, 'table-child.ts'), `${HEADROOM}`], {
-      ...{ env: {}, stdio: ['ignore', 'ignore', 'ignore', 'ipc'] },
+      env: {},
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     })
     const ended = once(child, 'exit')
     let most = 0

@@ -59,7 +59,8 @@ describe.runIf(process.platform === 'linux')('the memory of queries', () => {
     const known = ['done', 'invalid_arguments', 'result_too_large', 'tool_timeout']
     expect([...codes].filter((code) => !known.includes(code))).toEqual([])
     expect(await ask(`select sum(a) as n from "${ref}"`)).toEqual({
-      ...{ code: 'done', text: '[{"n":3}]' },
+      code: 'done',
+      text: '[{"n":3}]',
     })
   })
 })
@@ -88,7 +89,7 @@ describe('the memory of files', () => {
       expect(most).toBeLessThan(GIGABYTE)
       for (const one of [first, second]) {
         expect(one).toMatchObject({
-          ...{ status: 'rejected' },
+          status: 'rejected',
           reason: { code: 'table_invalid', reason: expect.stringContaining('too large') },
         })
       }

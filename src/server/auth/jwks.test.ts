@@ -72,7 +72,9 @@ describe('tokens of an identity provider', () => {
     const claims = { namespace: 'team', role: 'member' }
     expect(await callerOf(await provider.sign(claims))).toEqual({ subject: 'anna', ...claims })
     expect(await callerOf(await provider.sign())).toEqual({
-      ...{ subject: 'anna', namespace: null, role: 'reader' },
+      subject: 'anna',
+      namespace: null,
+      role: 'reader',
     })
     const named = withKeysOf(provider, { namespaceClaim: 'org', roleClaim: 'may' })
     const other = await provider.sign({ org: 'team', may: 'owner', role: 'reader' })
@@ -142,7 +144,8 @@ describe('an identity provider that does not answer', () => {
     expect(await refusal(await ask(bearer))).toEqual({ status: 502, code: 'unreachable' })
     const session = { method: 'POST', json: { token: bearer } }
     expect(await refusal(await api.ask('/api/session', session))).toEqual({
-      ...{ status: 502, code: 'unreachable' },
+      status: 502,
+      code: 'unreachable',
     })
     expect(logged).toHaveLength(3)
 

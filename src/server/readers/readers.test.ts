@@ -198,7 +198,8 @@ describe('readers', { shuffle: false }, () => {
       /"tool_calls":\[\{"id":"c2","name":"pay","arguments":\{"withheld":true/,
     )
     expect(await refusal(await ben(`${at}/calls/c2/approval`, post({ approved: true })))).toEqual({
-      ...{ status: 403, code: 'forbidden' },
+      status: 403,
+      code: 'forbidden',
     })
     expect((await anna(`${at}/calls/c2/approval`, post({ approved: true }))).status).toBe(202)
     await stands('pay', 'idle')
@@ -334,7 +335,10 @@ describe('a caller who may not use the agent of a conversation', () => {
   it('may read it, but not answer or cancel its calls', async () => {
     const log = createMemoryLog()
     const pay = defineTool({
-      ...{ id: 'pay', description: 'pays', needsApproval: true, execute: () => 'paid' },
+      id: 'pay',
+      description: 'pays',
+      needsApproval: true,
+      execute: () => 'paid',
       inputSchema: { type: 'object' },
     })
     const turn = { calls: [{ id: 'p1', name: 'pay', arguments: {} }] }

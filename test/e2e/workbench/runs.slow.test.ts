@@ -63,15 +63,21 @@ let busy = 0
 function unreliableModel(): LanguageModelV4 {
   const model = scriptedModel(answer)
   return {
-    ...{ specificationVersion: 'v4', provider: 'scripted', modelId: 'scripted' },
+    specificationVersion: 'v4',
+    provider: 'scripted',
+    modelId: 'scripted',
     supportedUrls: {},
     doGenerate: (options) => model.doGenerate(options),
     async doStream(options) {
       const said = JSON.stringify(options.prompt.at(-1))
       if (said.includes('be busy') && busy-- > 0) {
         throw new APICallError({
-          ...{ message: 'Too many requests', url: 'https://model.example', requestBodyValues: {} },
-          ...{ statusCode: 429, responseHeaders: { 'retry-after': '2' }, isRetryable: true },
+          message: 'Too many requests',
+          url: 'https://model.example',
+          requestBodyValues: {},
+          statusCode: 429,
+          responseHeaders: { 'retry-after': '2' },
+          isRetryable: true,
         })
       }
       if (!said.includes('break off')) return model.doStream(options)

@@ -27,7 +27,8 @@ function answer({ prompt }: LanguageModelV4CallOptions): ModelAnswer {
   const usage = { inputTokens: 1_200, outputTokens: 30 }
   const said = JSON.stringify(prompt)
   const call = (name: string, values: Record<string, string>): ModelAnswer => ({
-    ...{ calls: [{ name, arguments: values }], usage },
+    calls: [{ name, arguments: values }],
+    usage,
   })
   if (!said.includes('Count the sales')) return { text: 'Hello.', usage }
   if (!said.includes('"toolName":"read_sales"')) {

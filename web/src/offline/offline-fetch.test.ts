@@ -4,14 +4,19 @@ import { describe, expect, it } from 'vitest'
 import { offlineFetch } from './offline-fetch.ts'
 
 const record = (position: number) => ({
-  ...{ v: 1, position, timestamp: '2026-01-01T12:00:00.000Z' },
+  v: 1,
+  position,
+  timestamp: '2026-01-01T12:00:00.000Z',
   event: { type: 'NEW_MESSAGE', payload: { id: `m${position}`, content: `Text ${position}` } },
 })
 const asset = { assetId: 'a/1', mime: 'text/plain', table: null }
 const table = { assetId: 't', mime: 'text/csv', table: { rows: 5_000, columns: 1 } }
 
 const page = {
-  ...{ version: 1, id: 'c 1', savedAt: '2026-01-01T12:00:00.000Z', debug: true },
+  version: 1,
+  id: 'c 1',
+  savedAt: '2026-01-01T12:00:00.000Z',
+  debug: true,
   lines: [{ byref: 'conversation' }, record(1), record(2), { debug: 'm1', value: 0 }].map((line) =>
     JSON.stringify(line),
   ),

@@ -26,7 +26,12 @@ const way = (name: string, write: (scene: Scene) => void | Promise<void>): Way =
 
 function tool(id: string, execute: Tool['execute'], more: object = {}): Tool {
   return defineTool({
-    ...{ id, description: id, inputSchema: any, idempotent: true, execute, ...more },
+    id,
+    description: id,
+    inputSchema: any,
+    idempotent: true,
+    execute,
+    ...more,
   } as never) as Tool
 }
 
@@ -74,7 +79,11 @@ const doc = (scene: Scene, data: object): void =>
   void scene.messages.push({ type: 'data', kind: 'doc', data })
 
 const stand = (assetRef: string) => ({
-  ...{ offloaded: true, assetRef, mimeType: 'application/json', kind: 'file', size: 9 },
+  offloaded: true,
+  assetRef,
+  mimeType: 'application/json',
+  kind: 'file',
+  size: 9,
 })
 
 const POINTERS: readonly Way[] = [
@@ -181,7 +190,9 @@ const NESTED: readonly Way[] = [
     {
       more: {
         inputSchema: {
-          ...{ type: 'object', properties: { value: { $ref: '#/$defs/mail' } }, $defs: { mail } },
+          type: 'object',
+          properties: { value: { $ref: '#/$defs/mail' } },
+          $defs: { mail },
         },
       },
     },
@@ -217,8 +228,11 @@ const helper = (
   more: object = {},
 ): Tool => {
   const agent = createAgent({
-    ...{ model: scene.inner(turns as never), tools, assets: scene.assets },
-    ...{ trust: { mode: 'quarantine', onViolation: 'deny' }, ...more },
+    model: scene.inner(turns as never),
+    tools,
+    assets: scene.assets,
+    trust: { mode: 'quarantine', onViolation: 'deny' },
+    ...more,
   })
   scene.closing.push(() => agent.close())
   return agent.asTool({ id: 'helper', description: 'Helps', data: ['†box'] }) as Tool
@@ -241,7 +255,8 @@ const SUBAGENTS: readonly Way[] = [
     source(scene)
     const inner = createAgent({
       model: scene.inner([innerAct('ours')], false),
-      ...{ tools: [acting(scene)], trust: { mode: 'track', onViolation: 'deny' } },
+      tools: [acting(scene)],
+      trust: { mode: 'track', onViolation: 'deny' },
     })
     scene.closing.push(() => inner.close())
     scene.use(inner.asTool({ id: 'helper', description: 'Helps' }) as Tool)
@@ -252,7 +267,9 @@ const SUBAGENTS: readonly Way[] = [
     const reads = tool('source', () => scene.order, { readOnly: true })
     const turns = [{ calls: [{ name: 'source', arguments: {} }] }, new Error(scene.order)]
     const inner = createAgent({
-      ...{ model: scene.inner(turns, false), trust: 'track', tools: [reads] },
+      model: scene.inner(turns, false),
+      trust: 'track',
+      tools: [reads],
       retry: { maxRetries: 0 },
     })
     scene.closing.push(() => inner.close())
@@ -327,15 +344,18 @@ const shown = (
 
 const SHOWN: readonly Way[] = [
   shown('the preview of a large result', (scene) => ({
-    ...{ maxResultChars: 100, execute: () => ({ text: `${scene.order} ${'x'.repeat(500)}` }) },
+    maxResultChars: 100,
+    execute: () => ({ text: `${scene.order} ${'x'.repeat(500)}` }),
   })),
   shown('the preview of a large list', (scene) => ({
-    ...{ maxResultChars: 100, execute: () => Array(50).fill({ [scene.order]: scene.order }) },
+    maxResultChars: 100,
+    execute: () => Array(50).fill({ [scene.order]: scene.order }),
   })),
   shown(
     'the preview of a large item',
     (scene) => ({
-      ...{ maxResultChars: 100, returns: { fields: { text: { integrity: 'untrusted' } } } },
+      maxResultChars: 100,
+      returns: { fields: { text: { integrity: 'untrusted' } } },
       execute: () => ({ id: 1, text: `${scene.order} ${'x'.repeat(500)}` }),
     }),
     { _each: [1, 2], value: '†item' },
@@ -350,7 +370,8 @@ const SHOWN: readonly Way[] = [
   })),
   shown('a value written among the data', () => ({ outputPath: '†state.mail' })),
   shown('a large value written among the data', (scene) => ({
-    ...{ outputPath: '†state.mail', maxResultChars: 100 },
+    outputPath: '†state.mail',
+    maxResultChars: 100,
     execute: () => `${scene.order} ${'x'.repeat(500)}`,
   })),
   shown('the name of a file', (scene) => ({
@@ -362,7 +383,8 @@ const SHOWN: readonly Way[] = [
   shown('the id of an asset', (scene) => ({
     execute: (_: unknown, { assets }: never) =>
       (assets as Scene['assets']).save(new Uint8Array(9), 'text/plain', {
-        ...{ assetId: scene.order.replace(/\W+/g, '-'), name: scene.order },
+        assetId: scene.order.replace(/\W+/g, '-'),
+        name: scene.order,
       }),
   })),
   shown('progress', (scene) => ({
@@ -373,7 +395,7 @@ const SHOWN: readonly Way[] = [
   })),
   shown('its keys', (scene) => ({ execute: () => ({ [scene.order]: { [scene.order]: 1 } }) })),
   shown('keys of trusted fields', (scene) => ({
-    ...{ returns: { integrity: 'untrusted', fields: { id: { integrity: 'trusted' } } } },
+    returns: { integrity: 'untrusted', fields: { id: { integrity: 'trusted' } } },
     execute: () => ({ id: 1, [scene.order]: 1 }),
   })),
 ]
@@ -445,10 +467,8 @@ const lateMessage = (name: string, message: (scene: Scene) => object, more: obje
     act(scene, { value: '†state.mail' })
   })
 const from = (scene: Scene, role: string, more: object) => ({
-  ...{
-    sender: { participant_id: scene.order, participant_role: role, name: scene.order },
-    ...more,
-  },
+  sender: { participant_id: scene.order, participant_role: role, name: scene.order },
+  ...more,
 })
 
 const LATE: readonly Way[] = [
@@ -465,7 +485,8 @@ const LATE: readonly Way[] = [
   ),
   lateMessage('a reply to a command', (scene) =>
     from(scene, 'tool', {
-      ...{ message_type: 'command-response', content_type: 'command' },
+      message_type: 'command-response',
+      content_type: 'command',
       content: { response: scene.order },
     }),
   ),

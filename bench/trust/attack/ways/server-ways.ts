@@ -17,7 +17,10 @@ interface Served {
 /** A conversation with data that only Anna may read, and a call that waits for approval. */
 async function serve(): Promise<Served & { close(): Promise<unknown> }> {
   const payroll = defineTool({
-    ...{ id: 'payroll', description: 'Reads', inputSchema: { type: 'object' }, readOnly: true },
+    id: 'payroll',
+    description: 'Reads',
+    inputSchema: { type: 'object' },
+    readOnly: true,
     returns: { confidentiality: 'private', readers: ['anna'] },
     execute: () => ({
       salary: SECRET,
@@ -29,7 +32,9 @@ async function serve(): Promise<Served & { close(): Promise<unknown> }> {
     }),
   })
   const pay = defineTool({
-    ...{ id: 'pay', description: 'Pays', execute: () => 'paid' },
+    id: 'pay',
+    description: 'Pays',
+    execute: () => 'paid',
     inputSchema: { type: 'object', properties: { amount: {}, note: {} } },
   })
   const call = (id: string, name: string, args: Record<string, unknown>) => ({
@@ -41,7 +46,8 @@ async function serve(): Promise<Served & { close(): Promise<unknown> }> {
       call('c2', 'pay', { amount: '†state.pay.salary', note: SECRET }),
       ...Array.from({ length: 5 }, () => `It was ${SECRET}.`),
     ]),
-    ...{ trust: 'track', tools: [payroll, pay] },
+    trust: 'track',
+    tools: [payroll, pay],
   })
   const verify = (subject: string) => ({ subject, namespace: 'firm', role: 'owner' }) as const
   const server = createServer({ agent, app: null, auth: { verify, secret: 'x'.repeat(40) } })

@@ -108,7 +108,8 @@ export const WRAPPER_WAYS: readonly Way[] = [
     turns: [['source', {}]],
     tools: {
       source: tool({
-        ...{ inputSchema: any, execute: () => ({ text: ORDER }) },
+        inputSchema: any,
+        execute: () => ({ text: ORDER }),
         toModelOutput: ({ output }) => ({ type: 'json', value: { said: output.text } }),
       }),
     },
@@ -120,19 +121,18 @@ export const WRAPPER_WAYS: readonly Way[] = [
     },
     tools: {
       source: tool({
-        ...{ inputSchema: any, execute: () => ({ id: 1, text: ORDER }) },
+        inputSchema: any,
+        execute: () => ({ id: 1, text: ORDER }),
         toModelOutput: ({ output }) => ({ type: 'text', value: `${output.id}: ${output.text}` }),
       }),
     },
   })),
   way('a field of both kinds', () => ({
-    ...{
-      source: { id: 1, text: ORDER },
-      turns: [
-        ['source', {}],
-        ['act', { value: '†result#1.text' }],
-      ],
-    },
+    source: { id: 1, text: ORDER },
+    turns: [
+      ['source', {}],
+      ['act', { value: '†result#1.text' }],
+    ],
     known: {
       source: { readOnly: true, returns: { fields: { text: { integrity: 'untrusted' } } } },
     },
@@ -159,7 +159,9 @@ export const WRAPPER_WAYS: readonly Way[] = [
         role: 'tool',
         content: [
           {
-            ...{ type: 'tool-result', toolCallId: 'x', toolName: 'source' },
+            type: 'tool-result',
+            toolCallId: 'x',
+            toolName: 'source',
             output: { type: 'text', value: ORDER },
           },
         ],

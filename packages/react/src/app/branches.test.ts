@@ -58,8 +58,17 @@ describe('versionsIn', () => {
 
 describe('withSubs', () => {
   const one = (id: string, root?: string): ConversationSummary => ({
-    ...{ id, title: id, createdAt: '', updatedAt: '', messages: 1, position: 1, status: 'idle' },
-    ...{ queued: 0, hasRunner: false, agent: null, damage: null },
+    id,
+    title: id,
+    createdAt: '',
+    updatedAt: '',
+    messages: 1,
+    position: 1,
+    status: 'idle',
+    queued: 0,
+    hasRunner: false,
+    agent: null,
+    damage: null,
     branch: root === undefined ? null : { root, from: root, at: null },
   })
 

@@ -6,8 +6,16 @@ import { Workbench } from '../workbench.tsx'
 
 const at = '2026-01-01T12:00:00.000Z'
 const summary = {
-  ...{ id: 'c1', title: 'Rain', createdAt: at, updatedAt: at },
-  ...{ messages: 2, position: 9, status: 'idle', queued: 0, agent: null, branch: null },
+  id: 'c1',
+  title: 'Rain',
+  createdAt: at,
+  updatedAt: at,
+  messages: 2,
+  position: 9,
+  status: 'idle',
+  queued: 0,
+  agent: null,
+  branch: null,
 }
 let role = 'owner'
 let asked: string[] = []

@@ -35,18 +35,19 @@ const changes = {
 function summary(id: string, change: Partial<ConversationSummary> = {}): ConversationSummary {
   const at = '2026-01-01T12:00:00.000Z'
   return {
-    ...{ id, title: `Title ${id}`, createdAt: at, updatedAt: at },
-    ...{
-      messages: 2,
-      position: 9,
-      status: 'idle',
-      queued: 0,
-      hasRunner: false,
-      agent: null,
-      damage: null,
-      branch: null,
-      ...change,
-    },
+    id,
+    title: `Title ${id}`,
+    createdAt: at,
+    updatedAt: at,
+    messages: 2,
+    position: 9,
+    status: 'idle',
+    queued: 0,
+    hasRunner: false,
+    agent: null,
+    damage: null,
+    branch: null,
+    ...change,
   }
 }
 
@@ -61,7 +62,8 @@ function serve(
     if (url.pathname === '/api/events') return changes.open(init.signal)
     if (method === 'GET') return Response.json(pages(url.searchParams))
     const request = {
-      ...{ method, path: url.pathname },
+      method,
+      path: url.pathname,
       body: typeof body === 'string' ? JSON.parse(body) : body,
     }
     requests.push(request)

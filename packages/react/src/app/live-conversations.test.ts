@@ -4,7 +4,9 @@ import { message } from '../testing/messages.ts'
 import { LiveConversations } from './live-conversations.ts'
 
 const record = {
-  ...{ v: 1, position: 1, timestamp: '2026-01-01T12:00:00.000Z' },
+  v: 1,
+  position: 1,
+  timestamp: '2026-01-01T12:00:00.000Z',
   event: { type: 'NEW_MESSAGE', payload: message({ content: 'Early.' }) },
 }
 const client = createClient({ fetch: () => new Promise(() => {}) })

@@ -4,7 +4,9 @@ import { markTwins } from './mark-twins.ts'
 
 const at = (minute: number) => `2026-01-01T12:${String(minute).padStart(2, '0')}:00.000Z`
 const one = (id: string, title: string | null, minute: number) => ({
-  ...{ id, title, createdAt: at(minute) },
+  id,
+  title,
+  createdAt: at(minute),
 })
 
 describe('markTwins', () => {

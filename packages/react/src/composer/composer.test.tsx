@@ -189,7 +189,8 @@ describe('Composer', () => {
       type: 'NEW_MESSAGE',
       deliver: 'next_run',
       payload: message({
-        ...{ content_type: 'text/plain', content: 'and then this' },
+        content_type: 'text/plain',
+        content: 'and then this',
         metadata: { attachments: [{ assetRef: 'asset://a', kind: 'file', mimeType: 'text/csv' }] },
       }),
     }
@@ -313,8 +314,17 @@ describe('Composer', () => {
     const model = { id: 'm', provider: 'p', demo: false }
     const agent = (name: string) => ({ name, trust: 'off' as const, model, tools: [] })
     const summary = {
-      ...{ id: 'c1', title: 'x', createdAt: '', updatedAt: '', messages: 1, position: 1 },
-      ...{ status: 'idle' as const, queued: 0, hasRunner: false, branch: null, damage: null },
+      id: 'c1',
+      title: 'x',
+      createdAt: '',
+      updatedAt: '',
+      messages: 1,
+      position: 1,
+      status: 'idle' as const,
+      queued: 0,
+      hasRunner: false,
+      branch: null,
+      damage: null,
       agent: 'helper',
     }
     act(() => {

@@ -5,7 +5,11 @@ import type { Upload } from './attached-files.ts'
 import { UploadStatus } from './upload-status.tsx'
 
 const upload = (key: number, name: string, more: Partial<Upload> = {}): Upload => ({
-  ...{ key, file: { name, size: 1 }, status: 'sending', progress: 0, attempt: async () => {} },
+  key,
+  file: { name, size: 1 },
+  status: 'sending',
+  progress: 0,
+  attempt: async () => {},
   ...more,
 })
 

@@ -9,7 +9,10 @@ import { AssetImage } from './asset-image.tsx'
 it('reloads an image when the connection is back', async () => {
   const listeners = new Set<() => void>()
   const source = {
-    ...{ id: 'c1', error: null, loaded: true, getState: () => emptyConversation },
+    id: 'c1',
+    error: null,
+    loaded: true,
+    getState: () => emptyConversation,
     status: 'live' as 'live' | 'reconnecting',
     subscribe: (listener: () => void) => {
       listeners.add(listener)

@@ -84,7 +84,14 @@ export function CostChart({ view, data, onChange }: CostChartProps) {
         </p>
       </div>
       {split !== 'none' && <Legend names={names} />}
-      <ChartTable {...{ title, by, periods, names, bars, format }} />
+      <ChartTable
+        title={title}
+        by={by}
+        periods={periods}
+        names={names}
+        bars={bars}
+        format={format}
+      />
     </figure>
   )
 }

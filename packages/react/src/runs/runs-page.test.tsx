@@ -13,16 +13,37 @@ const today = [now.getFullYear(), now.getMonth() + 1, now.getDate()]
   .join('-')
 
 const run: RunSummary = {
-  ...{ runId: 'r1', conversation: 'c1', title: 'Pay the bill', parentRunId: null, agent: 'payer' },
-  ...{ models: ['large'], startedAt: now.toISOString(), finishedAt: now.toISOString() },
-  ...{ status: 'failed', reason: null, error: 'model_failed', steps: 3, calls: 4, failedCalls: 1 },
-  ...{ tools: ['pay', 'look_up'], inputTokens: 1200, cachedInputTokens: null, outputTokens: 34 },
+  runId: 'r1',
+  conversation: 'c1',
+  title: 'Pay the bill',
+  parentRunId: null,
+  agent: 'payer',
+  models: ['large'],
+  startedAt: now.toISOString(),
+  finishedAt: now.toISOString(),
+  status: 'failed',
+  reason: null,
+  error: 'model_failed',
+  steps: 3,
+  calls: 4,
+  failedCalls: 1,
+  tools: ['pay', 'look_up'],
+  inputTokens: 1200,
+  cachedInputTokens: null,
+  outputTokens: 34,
   cost: 1.25,
 }
 
 const sum: CostSum = {
-  ...{ period: null, group: null, runs: 2, failedRuns: 1, inputTokens: 2400, outputTokens: 68 },
-  ...{ cachedInputTokens: 100, cost: 1250.5, unpricedRuns: 1 },
+  period: null,
+  group: null,
+  runs: 2,
+  failedRuns: 1,
+  inputTokens: 2400,
+  outputTokens: 68,
+  cachedInputTokens: 100,
+  cost: 1250.5,
+  unpricedRuns: 1,
 }
 
 /** The sums of one day by model. */

@@ -13,7 +13,11 @@ describe('readRunsView', () => {
   it('reads the URL, and ignores invalid parts', () => {
     const search = { range: '7d', status: 'failed', tool: 42, minCost: '0.5', minDuration: 10 }
     expect(readRunsView(search)).toEqual({
-      ...{ range: '7d', status: 'failed', tool: '42', minCost: 0.5, minDuration: 10 },
+      range: '7d',
+      status: 'failed',
+      tool: '42',
+      minCost: 0.5,
+      minDuration: 10,
     })
     const wrong = { range: 'ever', status: 'idle', minCost: 'much', minTokens: -1, agent: '' }
     expect(readRunsView(wrong)).toEqual({})

@@ -49,8 +49,13 @@ export async function savePage(server: Server, id: string, options: SaveOptions)
     assets.push(saved)
   }
   const page: SavedPage = {
-    ...{ version: 1, id, savedAt: new Date().toISOString() },
-    ...{ lines, debug, assets, diagrams: await saveDiagrams(lines, signal) },
+    version: 1,
+    id,
+    savedAt: new Date().toISOString(),
+    lines,
+    debug,
+    assets,
+    diagrams: await saveDiagrams(lines, signal),
   }
   const name = nameOf(response.headers.get('content-disposition') ?? '')
   const html = await htmlOf(server, page, signal)

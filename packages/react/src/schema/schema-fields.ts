@@ -26,7 +26,10 @@ export function fieldsOf(schema: unknown): SchemaField[] | null {
 function fieldOf(name: string, schema: Schema, required: boolean): SchemaField {
   const { title, description, enum: choices } = schema
   return {
-    ...{ name, required, kind: kindOf(schema), initial: schema.default },
+    name,
+    required,
+    kind: kindOf(schema),
+    initial: schema.default,
     label: typeof title === 'string' ? title : labelOf(name),
     description: typeof description === 'string' ? description : null,
     choices: Array.isArray(choices) ? choices : [],

@@ -46,7 +46,11 @@ export function asked(shown: JsonObject, items?: JsonValue[]): (Message | Conver
     { type: 'TOOL_CALL_END', ...ids, parentMessageId: 'q', call },
     message({ id: 'q', metadata: { tool_calls: [call] } }),
     {
-      ...{ type: 'STEP_FINISHED', stepName: 'step 1', runId: 'r', messageId: 'q', usage },
+      type: 'STEP_FINISHED',
+      stepName: 'step 1',
+      runId: 'r',
+      messageId: 'q',
+      usage,
       finishReason: 'tool-calls',
     },
     { type: 'APPROVAL_REQUESTED', ...ids, toolName: call.name, arguments: shown, items },

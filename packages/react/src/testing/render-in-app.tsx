@@ -63,7 +63,10 @@ export async function renderInApp(
   queries.clear()
   queries.setDefaultOptions({ queries: { retry: false } })
   queries.setQueryData(infoQuery.queryKey, {
-    ...{ name: 'byref', version: '0', agents: [], sql },
+    name: 'byref',
+    version: '0',
+    agents: [],
+    sql,
     caller: { role, namespace: null, subject: 'anna' },
   })
   const view = render(

@@ -200,7 +200,9 @@ describe('Approval', () => {
     const shown = { sum: 'Send all to eve' }
     const violations: FlowViolation[] = [
       {
-        ...{ rule: 'integrity', path: '/sum', ref: '†state.sum' },
+        rule: 'integrity',
+        path: '/sum',
+        ref: '†state.sum',
         label: { integrity: 'untrusted', sources: ['call:m1'] },
       },
       { rule: 'readers', path: '', label: { confidentiality: 'private', readers: ['anna'] } },

@@ -15,7 +15,9 @@ beforeEach(() => {
 
 const ids = (toolCallId: string) => ({ toolCallId, runId: 'r' })
 const calls = (id: string, args: Record<string, unknown> = {}): ConversationEvent => ({
-  ...{ type: 'TOOL_CALL_END', ...ids(id), parentMessageId: 'q' },
+  type: 'TOOL_CALL_END',
+  ...ids(id),
+  parentMessageId: 'q',
   call: { id, name: `tool_${id}`, arguments: args },
 })
 
@@ -70,7 +72,10 @@ describe('InProgress', () => {
   it('shows how long it has been thinking, and why and when the model is called again', async () => {
     vi.useFakeTimers({ shouldAdvanceTime: true, now: new Date('2026-01-01T12:00:13.000Z') })
     const retry = (attempt: number, waitMs: number): ConversationEvent => ({
-      ...{ type: 'MODEL_RETRY', messageId: 'q', attempt, waitMs },
+      type: 'MODEL_RETRY',
+      messageId: 'q',
+      attempt,
+      waitMs,
       reason: 'The provider is busy (429)',
     })
     const status = async (...events: ConversationEvent[]) => {
@@ -95,7 +100,9 @@ describe('InProgress', () => {
       { type: 'TOOL_STARTED', ...ids('1'), attempt: 1, item: n },
       n === 1
         ? {
-            ...{ type: 'TOOL_ITEM_FINISHED', ...ids('1'), item: n },
+            type: 'TOOL_ITEM_FINISHED',
+            ...ids('1'),
+            item: n,
             error: { code: 'tool_failed', message: 'no' },
           }
         : { type: 'TOOL_ITEM_FINISHED', ...ids('1'), item: n, value: n },

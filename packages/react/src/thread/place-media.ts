@@ -51,7 +51,9 @@ export function mediaOf(results: readonly Message[]): Media[] {
       ? [
           ...findMedia(readContent(message)),
           ...attachments.map(({ assetRef, kind, fileName }) => ({
-            ...{ ref: assetRef, kind, title: fileName },
+            ref: assetRef,
+            kind,
+            title: fileName,
           })),
         ]
       : []

@@ -48,12 +48,17 @@ const usage = { inputTokens: null, outputTokens: null }
 const begun = [runStarted(), stepStarted('q')]
 const waiting = asked({ sum: 5 })
 const done: ConversationEvent = {
-  ...{ type: 'RUN_FINISHED', threadId: 'c', runId: 'r' },
+  type: 'RUN_FINISHED',
+  threadId: 'c',
+  runId: 'r',
   result: { reason: 'done', usage },
 }
 const failed: ConversationEvent = {
-  ...{ type: 'RUN_ERROR', threadId: 'c', runId: 'r' },
-  ...{ code: 'model_failed', message: 'The provider is down.' },
+  type: 'RUN_ERROR',
+  threadId: 'c',
+  runId: 'r',
+  code: 'model_failed',
+  message: 'The provider is down.',
 }
 
 describe('RunStatus', () => {

@@ -10,12 +10,18 @@ const step = (messageId: string): (ConversationEvent | ReturnType<typeof message
   stepStarted(messageId),
   message({ id: messageId }),
   {
-    ...{ type: 'STEP_FINISHED', stepName: 's', runId: 'r', messageId, finishReason: 'stop' },
+    type: 'STEP_FINISHED',
+    stepName: 's',
+    runId: 'r',
+    messageId,
+    finishReason: 'stop',
     usage: { inputTokens: 1000, outputTokens: 10, cost: 0.02 },
   },
 ]
 const finished: ConversationEvent = {
-  ...{ type: 'RUN_FINISHED', threadId: 'c', runId: 'r' },
+  type: 'RUN_FINISHED',
+  threadId: 'c',
+  runId: 'r',
   result: { reason: 'done', usage: { inputTokens: 2000, outputTokens: 20, cost: 0.04 } },
 }
 

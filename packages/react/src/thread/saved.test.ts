@@ -6,17 +6,29 @@ import { savedIn } from './saved.ts'
 const asset = (assetId: string, change: object = {}): ConversationEvent => ({
   type: 'ASSET_CREATED',
   payload: {
-    ...{ assetId, ref: `asset://${assetId}`, mime: 'text/csv', kind: 'file', by: 'user' },
-    ...{ size: 40_000, digest: assetId, ...change },
+    assetId,
+    ref: `asset://${assetId}`,
+    mime: 'text/csv',
+    kind: 'file',
+    by: 'user',
+    size: 40_000,
+    digest: assetId,
+    ...change,
   },
 })
 const finished = (inputTokens: number | null): ConversationEvent[] => [
   {
-    ...{ type: 'STEP_FINISHED', stepName: 's', runId: 'r', messageId: 'a' },
-    ...{ usage: { inputTokens, outputTokens: 1 }, finishReason: 'stop' },
+    type: 'STEP_FINISHED',
+    stepName: 's',
+    runId: 'r',
+    messageId: 'a',
+    usage: { inputTokens, outputTokens: 1 },
+    finishReason: 'stop',
   },
   {
-    ...{ type: 'RUN_FINISHED', threadId: 'c', runId: 'r' },
+    type: 'RUN_FINISHED',
+    threadId: 'c',
+    runId: 'r',
     result: { reason: 'done', usage: { inputTokens, outputTokens: 1 } },
   },
 ]
@@ -44,7 +56,9 @@ describe('savedIn', () => {
     const before = [asset('x'), asset('copy', { digest: 'x' }), asset('y', { structured: true })]
     const picture = asset('p', { kind: 'image', mime: 'image/png' })
     expect(saved([...before, picture], 1_500, [asset('later')])).toEqual({
-      ...{ bytes: 80_000, tokens: 1_500, tokensByValue: 21_500 },
+      bytes: 80_000,
+      tokens: 1_500,
+      tokensByValue: 21_500,
     })
   })
 

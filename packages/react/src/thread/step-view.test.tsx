@@ -28,7 +28,11 @@ function step(...results: Message[]): (Message | ConversationEvent)[] {
     ...begun,
     message({ id: 'q', content, metadata: { tool_calls: [call('1'), call('2')] } }),
     {
-      ...{ type: 'STEP_FINISHED', stepName: 'step 1', runId: 'r', messageId: 'q', usage },
+      type: 'STEP_FINISHED',
+      stepName: 'step 1',
+      runId: 'r',
+      messageId: 'q',
+      usage,
       finishReason: 'tool-calls',
     },
     ...results,

@@ -14,8 +14,18 @@ const ids = { toolCallId: 'call1', runId: 'r' }
 /** Puts one conversation into the list. */
 function list(id: string, status: 'running' | 'waiting'): void {
   const summary = {
-    ...{ id, title: 'x', status, createdAt: '', updatedAt: '', messages: 1, position: 1 },
-    ...{ queued: 0, hasRunner: false, agent: null, branch: null, damage: null },
+    id,
+    title: 'x',
+    status,
+    createdAt: '',
+    updatedAt: '',
+    messages: 1,
+    position: 1,
+    queued: 0,
+    hasRunner: false,
+    agent: null,
+    branch: null,
+    damage: null,
   }
   const pages = [{ conversations: [summary], next: null }]
   const { queryKey } = server.conversationsQuery()
@@ -55,8 +65,12 @@ describe('a call of a sub-agent that waits for a person', () => {
     { type: 'TOOL_CALL_END', ...ids, parentMessageId: 'q', call },
     { type: 'TOOL_STARTED', ...ids, attempt: 1 },
     {
-      ...{ type: 'APPROVAL_REQUESTED', parentToolCallId: 'call1', runId: 'r' },
-      ...{ toolCallId: 'call1/w1', toolName: 'warn', arguments: { mm: 80 } },
+      type: 'APPROVAL_REQUESTED',
+      parentToolCallId: 'call1',
+      runId: 'r',
+      toolCallId: 'call1/w1',
+      toolName: 'warn',
+      arguments: { mm: 80 },
     },
   ]
 

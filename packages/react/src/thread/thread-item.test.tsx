@@ -61,7 +61,9 @@ describe('ThreadItem', () => {
   it('makes an in-app link from href, and none from chat or from an invalid URL', async () => {
     await show(
       message({
-        ...{ message_type: 'notice', content_type: 'text/plain', content: 'to two' },
+        message_type: 'notice',
+        content_type: 'text/plain',
+        content: 'to two',
         metadata: { href: '/c/2' },
       }),
       message({
@@ -301,7 +303,9 @@ describe('ThreadItem', () => {
   it('folds log messages, and shows their metadata', async () => {
     await show(
       message({
-        ...{ id: 'l1', message_type: 'log', content: { disk: 'full' } },
+        id: 'l1',
+        message_type: 'log',
+        content: { disk: 'full' },
         metadata: { attribution: 'cleaner', footer_items: ['3 s'], has_debug_data: true },
       }),
       message({ message_type: 'log', content: 'plain', metadata: { footer_items: 3 } as never }),
@@ -369,8 +373,11 @@ describe('ThreadItem', () => {
 
   it('reports that an answer was cut off, if a part of it exists', async () => {
     await show(runStarted(), stepStarted('half'), message({ id: 'half', content: 'The first' }), {
-      ...{ type: 'RUN_ERROR', threadId: 'c', runId: 'r' },
-      ...{ code: 'model_failed', message: 'The connection was closed.' },
+      type: 'RUN_ERROR',
+      threadId: 'c',
+      runId: 'r',
+      code: 'model_failed',
+      message: 'The connection was closed.',
     })
     expect(screen.getByText(/The answer broke off/)).toBeTruthy()
     expect(screen.queryByText(/The model did not answer/)).toBeNull()

@@ -67,7 +67,9 @@ describe('timeline', () => {
         runStarted('r1', 'a'),
         queued,
         {
-          ...{ type: 'RUN_FINISHED', threadId: 'c', runId: 'r1' },
+          type: 'RUN_FINISHED',
+          threadId: 'c',
+          runId: 'r1',
           result: { reason: 'cancelled', usage: { inputTokens: null, outputTokens: null } },
         },
         runStarted('r2', 'b'),
@@ -107,7 +109,9 @@ describe('timeline', () => {
 
   it('shows a picture once: in the message that shows it, else in the step that made it', () => {
     const picture = (id: string, change = {}) => ({
-      ...{ assetRef: `asset://${id}`, mimeType: 'image/png', kind: 'image' },
+      assetRef: `asset://${id}`,
+      mimeType: 'image/png',
+      kind: 'image',
       ...change,
     })
     const made = (id: string, ...content: object[]): Message[] => [

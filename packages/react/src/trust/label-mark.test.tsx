@@ -13,7 +13,10 @@ import { LabelsProvider, LabelsSourceProvider } from './labels-context.tsx'
 
 const UNTRUSTED: WrittenLabelTree = { integrity: 'untrusted' }
 const labels = (some: Partial<LabelsInfo>): LabelsInfo => ({
-  ...{ position: 1, messages: {}, assets: {}, data: {} },
+  position: 1,
+  messages: {},
+  assets: {},
+  data: {},
   ...some,
 })
 
@@ -111,7 +114,8 @@ describe('what is withheld', () => {
     const type = 'application/vnd.byref.withheld+json'
     const said = message({ content, content_type: type })
     const result = message({
-      ...{ content, content_type: type },
+      content,
+      content_type: type,
       metadata: { tool_result: { tool_call_id: 'c1' } },
     })
     await renderInApp(

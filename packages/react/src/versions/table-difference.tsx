@@ -58,9 +58,9 @@ function Changes({ changes }: { changes: TableChanges }) {
         </p>
       )}
       {removed.count > 0 && (
-        <Rows title="Removed rows" sign="−" {...{ columns }} changes={removed} />
+        <Rows title="Removed rows" sign="−" columns={columns} changes={removed} />
       )}
-      {added.count > 0 && <Rows title="Added rows" sign="+" {...{ columns }} changes={added} />}
+      {added.count > 0 && <Rows title="Added rows" sign="+" columns={columns} changes={added} />}
     </div>
   )
 }

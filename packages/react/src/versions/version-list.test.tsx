@@ -10,11 +10,17 @@ import { client, server } from '../testing/server.ts'
 import { VersionList } from './version-list.tsx'
 
 const EDITED = (assetId: string) => ({
-  ...{ by: 'tool', tool: 'edit_asset', toolCallId: `call-of-${assetId}` },
+  by: 'tool',
+  tool: 'edit_asset',
+  toolCallId: `call-of-${assetId}`,
 })
 const version = (assetId: string, previous?: string) =>
   ({
-    ...{ assetId, ref: `asset://${assetId}`, size: 10, name: 'plan.md', table: null },
+    assetId,
+    ref: `asset://${assetId}`,
+    size: 10,
+    name: 'plan.md',
+    table: null,
     createdAt: '2026-01-01T12:00:00.000Z',
     ...(previous ? { previous: `asset://${previous}`, ...EDITED(assetId) } : { by: 'user' }),
   }) as AssetInfo
@@ -24,8 +30,14 @@ const VERSIONS = [version('v1'), version('v2', 'v1'), version('v3', 'v2')]
 const created = (assetId: string, previous: string): ConversationEvent => ({
   type: 'ASSET_CREATED',
   payload: {
-    ...{ assetId, ref: `asset://${assetId}`, mime: 'text/markdown', kind: 'file', by: 'tool' },
-    ...{ tool: 'edit_asset', toolCallId: `call-of-${assetId}`, previous: `asset://${previous}` },
+    assetId,
+    ref: `asset://${assetId}`,
+    mime: 'text/markdown',
+    kind: 'file',
+    by: 'tool',
+    tool: 'edit_asset',
+    toolCallId: `call-of-${assetId}`,
+    previous: `asset://${previous}`,
   } as AssetCreated,
 })
 

@@ -57,7 +57,7 @@ export function VersionList({ id, isPage = false }: VersionListProps) {
   return (
     <Section title="Versions">
       {mayWrite && !isPage && (
-        <Steps {...{ versions, id, place }} places={places} onPlace={setLabel} />
+        <Steps versions={versions} id={id} place={place} places={places} onPlace={setLabel} />
       )}
       <ol
         aria-label="Versions"
@@ -66,7 +66,11 @@ export function VersionList({ id, isPage = false }: VersionListProps) {
         {newestFirst.slice(0, most).map(({ version, number }) => (
           <Version
             key={version.assetId}
-            {...{ version, number, versions, place, isPage }}
+            version={version}
+            number={number}
+            versions={versions}
+            place={place}
+            isPage={isPage}
             isShown={version.assetId === id}
             usedAt={places.filter(({ assetId }) => assetId === version.assetId)}
           />

@@ -107,7 +107,11 @@ describe('AssetsTab', () => {
     }
     const table = { rows: 1, columns: 1, source: null }
     const rows = vi.spyOn(client, 'rows').mockResolvedValue({
-      ...{ rows: [{ city: 'Rom' }], total: 1, offset: 0, next: null, columns: [] },
+      rows: [{ city: 'Rom' }],
+      total: 1,
+      offset: 0,
+      next: null,
+      columns: [],
     })
     vi.spyOn(client, 'asset').mockImplementation(async (ref) => {
       const assetId = ref.replace('asset://', '')

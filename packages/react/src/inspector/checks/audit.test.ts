@@ -60,7 +60,10 @@ describe('auditOf', () => {
     expect(counts).toMatchObject({ answered: 1, failed: 1 })
     expect(calls).toEqual([
       {
-        ...{ id: 'c', name: 'look', announced: [asked.id], state: 'answered' },
+        id: 'c',
+        name: 'look',
+        announced: [asked.id],
+        state: 'answered',
         results: [{ messageId: failed.id, failed: true, state: 'answer' }],
       },
     ])

@@ -36,7 +36,8 @@ export function auditOf(messages: readonly Message[], open: ReadonlySet<string>)
       name: announced.at(-1)?.call.name ?? null,
       announced: announced.map(({ messageId }) => messageId),
       results: results.map(({ messageId, failed, isRepeated }) => ({
-        ...{ messageId, failed },
+        messageId,
+        failed,
         state: last < 0 ? 'unmatched' : isRepeated ? 'duplicate' : 'answer',
       })),
       state: last < 0 ? 'orphan' : isAnswered ? 'answered' : waits,

@@ -40,7 +40,8 @@ describe('MessageTab', () => {
 
   it('loads debug data on request, and shows the differences from another message', async () => {
     const debug = vi.spyOn(client, 'debug').mockImplementation(async (_, id) => ({
-      ...{ same: 1, model: `model ${id}` },
+      same: 1,
+      model: `model ${id}`,
       ...(id === 'a' ? { gone: true } : { added: [1] }),
     }))
     await renderInApp(<MessageTab />, { state })

@@ -10,7 +10,10 @@ const LINEAGE: LineageInfo = {
   nodes: [
     { id: 'call:c2', type: 'call', name: 'send_mail', ref: '†result#2' },
     {
-      ...{ id: 'call:c1', type: 'call', name: 'read_mail', ref: '†result#1' },
+      id: 'call:c1',
+      type: 'call',
+      name: 'read_mail',
+      ref: '†result#1',
       label: { integrity: 'untrusted' },
     },
     {

@@ -55,7 +55,12 @@ describe('PromptTab', () => {
   it('draws some of thousands of messages, and more on request', async () => {
     const prompt = Array.from({ length: 3_000 }, (_, i) => said('user', `said ${i}`))
     vi.spyOn(client, 'prompt').mockResolvedValue({
-      ...{ messageId: 'two', model: 'm', prompt, tools: [], deferred: null, difference: null },
+      messageId: 'two',
+      model: 'm',
+      prompt,
+      tools: [],
+      deferred: null,
+      difference: null,
     })
     await renderInApp(<PromptTab />, { state })
     await screen.findByText('said 0')
@@ -101,14 +106,17 @@ describe('PromptTab', () => {
     const output = { type: 'json', value: found }
     const part = { type: 'tool-result', toolCallId: 's1', toolName: 'search_tools', output }
     const answer = {
-      ...{ model: 'm', difference: null, deferred: { tools: 200, bytes: 40_000 } },
+      model: 'm',
+      difference: null,
+      deferred: { tools: 200, bytes: 40_000 },
       tools: [
         { name: 'search_tools', description: 'x'.repeat(360) },
         { name: 'mine', of: 'x'.repeat(3_977) },
       ],
     }
     vi.spyOn(client, 'prompt').mockImplementation(async (_, messageId) => ({
-      ...{ messageId, ...answer },
+      messageId,
+      ...answer,
       prompt: messageId === 'two' ? [{ role: 'tool', content: [part] }] : [],
     }))
     const { router } = await renderInApp(<PromptTab />, { state: searched, at: '/?step=two' })

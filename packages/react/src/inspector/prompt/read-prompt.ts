@@ -56,8 +56,12 @@ export function readPrompt({ model, prompt, tools }: PromptSource): ReadPrompt {
   const total = Object.values(sizes).reduce((a, b) => a + b, 0)
   const searches = messages.flatMap(({ parts }) => parts.flatMap(searchResult))
   return {
-    ...{ model: typeof model === 'string' ? model : null, messages },
-    ...{ tools: read, searches, sizes, total },
+    model: typeof model === 'string' ? model : null,
+    messages,
+    tools: read,
+    searches,
+    sizes,
+    total,
   }
 }
 

@@ -59,11 +59,16 @@ describe('RunTab', () => {
       { type: 'TOOL_CALL_END', ...ids, parentMessageId: 'q', call },
       message({ id: 'q', metadata: { tool_calls: [call] } }),
       {
-        ...{ type: 'STEP_FINISHED', stepName: 'step 1', runId: 'r', messageId: 'q', usage },
+        type: 'STEP_FINISHED',
+        stepName: 'step 1',
+        runId: 'r',
+        messageId: 'q',
+        usage,
         finishReason: 'tool-calls',
       },
       message({
-        ...{ id: 'res', content: 'x'.repeat(206_000) },
+        id: 'res',
+        content: 'x'.repeat(206_000),
         metadata: { tool_result: { tool_call_id: 'c1' } },
       }),
     )

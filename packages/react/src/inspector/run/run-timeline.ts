@@ -31,7 +31,12 @@ export function runBars(run: RunState, calls: readonly CallState[], now: number)
   const steps = run.steps.map((step): Bar => {
     const [start, end] = [since(step.startedAt, over), since(step.finishedAt, over)]
     return {
-      ...{ key: `step-${step.name}`, type: 'model', name: step.name, start, end, step },
+      key: `step-${step.name}`,
+      type: 'model',
+      name: step.name,
+      start,
+      end,
+      step,
       open: step.finishedAt === undefined && run.status === 'running',
       segments: [{ type: 'works', start, end }],
     }

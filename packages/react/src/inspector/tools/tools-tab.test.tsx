@@ -10,8 +10,14 @@ import { ToolsTab } from './tools-tab.tsx'
 
 function line(name: string, change: Partial<ToolLine> = {}): ToolLine {
   return {
-    ...{ name, description: `Does ${name}`, group: 'shop', bytes: 400, readOnly: false },
-    ...{ needsApproval: 'never', shown: 'search', words: null },
+    name,
+    description: `Does ${name}`,
+    group: 'shop',
+    bytes: 400,
+    readOnly: false,
+    needsApproval: 'never',
+    shown: 'search',
+    words: null,
     ...change,
   }
 }
@@ -34,16 +40,18 @@ const called = stateOf(
 /** Shows the tab with these tools, of the second of two agents. */
 async function open(tools: ToolLine[] = TOOLS, at = '/?tab=tools') {
   vi.spyOn(client, 'conversationSummary').mockResolvedValue({
-    ...{
-      id: 'c1',
-      title: 'x',
-      createdAt: '',
-      updatedAt: '',
-      agent: 'gauge',
-      branch: null,
-      damage: null,
-    },
-    ...{ messages: 1, position: 1, status: 'idle', queued: 0, hasRunner: false },
+    id: 'c1',
+    title: 'x',
+    createdAt: '',
+    updatedAt: '',
+    agent: 'gauge',
+    branch: null,
+    damage: null,
+    messages: 1,
+    position: 1,
+    status: 'idle',
+    queued: 0,
+    hasRunner: false,
   })
   const asked = vi.spyOn(client, 'tools').mockImplementation(async ({ query } = {}) => {
     if (query === undefined) return { tools, search: null }
@@ -60,7 +68,9 @@ async function open(tools: ToolLine[] = TOOLS, at = '/?tab=tools') {
   const view = await renderInApp(<ToolsTab />, { state: called, at })
   const { queries, infoQuery } = server
   const agent = (name: string) => ({
-    ...{ name, trust: 'off' as const, tools: [] },
+    name,
+    trust: 'off' as const,
+    tools: [],
     model: { id: 'm', provider: 'p', demo: false },
   })
   queries.setQueryData(

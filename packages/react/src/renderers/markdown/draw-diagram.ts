@@ -11,8 +11,11 @@ let count = 0
 export function drawDiagram(source: string, theme: 'light' | 'dark'): Promise<string> {
   const drawn = last.then(async () => {
     mermaid.initialize({
-      ...{ startOnLoad: false, securityLevel: 'strict', suppressErrorRendering: true },
-      ...{ htmlLabels: false, theme: theme === 'dark' ? 'dark' : 'default' },
+      startOnLoad: false,
+      securityLevel: 'strict',
+      suppressErrorRendering: true,
+      htmlLabels: false,
+      theme: theme === 'dark' ? 'dark' : 'default',
       // As in styles.css. An image has only the fonts of the system.
       fontFamily: 'ui-sans-serif, system-ui, sans-serif',
     })
