@@ -93,7 +93,6 @@ async function menuOf(title: string): Promise<HTMLElement> {
 
 beforeEach(() => {
   requests = []
-  server.toasts.clear()
 })
 
 describe('Conversations', () => {

@@ -8,7 +8,6 @@ import { server } from '../testing/server.ts'
 import { attachedFiles } from './attached-files.ts'
 import { Composer } from './composer.tsx'
 import { keepDraft, readDraft } from './drafts.ts'
-import { outboxOf } from './outbox.ts'
 import { attach, suggestReference } from './suggestions.ts'
 
 type Answer = (path: string, init?: RequestInit) => Response | Promise<Response>
@@ -17,10 +16,6 @@ let requests: { path: string; body: unknown }[] = []
 
 beforeEach(() => {
   requests = []
-  keepDraft('c1', '')
-  keepDraft('', '')
-  outboxOf(server).clear()
-  attachedFiles(server).clear()
   vi.stubGlobal('XMLHttpRequest', undefined)
 })
 
@@ -539,7 +534,6 @@ describe('Composer', () => {
     const error = { code: 'table_invalid', message: 'No.' }
     uploaded.resolve(Response.json({ error }, { status: 422 }))
     await waitFor(() => expect(server.toasts.get()[0]?.text).toMatch(/^A message was not sent/))
-    server.toasts.clear()
     other.unmount()
     await renderInApp(<Composer />)
     expect([box().value, screen.queryByText(/Sends when/)]).toEqual(['look at this', null])
@@ -557,7 +551,6 @@ describe('Composer', () => {
     first.unmount()
     sent.resolve(Response.json({ error: { code: 'internal', message: 'No.' } }, { status: 500 }))
     await waitFor(() => expect(server.toasts.get()).toHaveLength(1))
-    server.toasts.clear()
     await renderInApp(<Composer />)
     expect(screen.getByRole('alert').textContent).toContain('Not sent')
     expect(box().value).toBe('hello')

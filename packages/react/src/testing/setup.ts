@@ -3,10 +3,12 @@ import { afterEach } from 'vitest'
 // APIs that jsdom lacks and the app needs.
 if (typeof window !== 'undefined') {
   const { cleanup, configure } = await import('@testing-library/react')
+  const { resetServer } = await import('./server.ts')
   // Long, because the machine may be busy. Elements that exist are found at once.
   configure({ asyncUtilTimeout: 30_000 })
   afterEach(() => {
     cleanup()
+    resetServer()
     sessionStorage.clear()
     localStorage.clear()
   })

@@ -5,7 +5,6 @@ import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { Notifications } from '../app/notifications.tsx'
 import { message, runStarted, stateOf } from '../testing/messages.ts'
 import { type RenderOptions, renderInApp } from '../testing/render-in-app.tsx'
-import { server } from '../testing/server.ts'
 import { Queued } from './queued.tsx'
 import { ThreadItem } from './thread-item.tsx'
 import { timeline } from './timeline.ts'
@@ -15,7 +14,6 @@ let answer = (): Response => Response.json({ id: 'made', conversation: 'made' })
 
 beforeEach(() => {
   requests = []
-  server.toasts.clear()
   answer = () => Response.json({ id: 'made', conversation: 'made' })
   vi.stubGlobal('fetch', async (path: string, { method = 'GET', body }: RequestInit = {}) => {
     requests.push({ method, path, body: typeof body === 'string' ? JSON.parse(body) : undefined })

@@ -6,7 +6,7 @@ import { Notifications } from '../app/notifications.tsx'
 import { onSuggestion, type Suggestion } from '../composer/suggestions.ts'
 import { message, stateOf } from '../testing/messages.ts'
 import { type RenderOptions, renderInApp } from '../testing/render-in-app.tsx'
-import { client, server } from '../testing/server.ts'
+import { client } from '../testing/server.ts'
 import { VersionList } from './version-list.tsx'
 
 const EDITED = (assetId: string) => ({
@@ -49,7 +49,6 @@ let suggested: Suggestion[] = []
 
 beforeEach(() => {
   suggested = []
-  server.toasts.clear()
   stop = onSuggestion('c1', (one) => suggested.push(one))
 })
 afterEach(() => {

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { Notifications } from '../../app/notifications.tsx'
 import { asked, message, runStarted, stateOf, stepStarted } from '../../testing/messages.ts'
 import { renderInApp } from '../../testing/render-in-app.tsx'
-import { client, server } from '../../testing/server.ts'
+import { client } from '../../testing/server.ts'
 import { RunTab } from './run-tab.tsx'
 
 const many = Array.from({ length: 45 }, (_, i) => [
@@ -14,7 +14,6 @@ const many = Array.from({ length: 45 }, (_, i) => [
 ])
 
 afterEach(() => {
-  server.toasts.clear()
   vi.restoreAllMocks()
 })
 
