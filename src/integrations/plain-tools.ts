@@ -78,9 +78,20 @@ export async function openCall<T>(
   return boundary.withInput({ ...call, ...resolved }, use)
 }
 
-/** Whether a value may hold a reference to an asset. */
-export function holdsReference(value: unknown): boolean {
-  return /asset:|"asset_id"/i.test(JSON.stringify(value) ?? '')
+/**
+ * Whether a value may hold a reference: in a text, or as an object that names an asset.
+ *
+ * @param inText What a text with a reference contains. Default: the URL of an asset.
+ */
+export function holdsReference(root: unknown, inText = /asset:/i): boolean {
+  const waiting = new Set([root])
+  for (const value of waiting) {
+    if (typeof value === 'string' && inText.test(value)) return true
+    if (typeof value !== 'object' || value === null) continue
+    if ('asset_id' in value || 'assetRef' in value) return true
+    for (const item of Object.values(value)) waiting.add(item)
+  }
+  return false
 }
 
 /**
