@@ -47,7 +47,6 @@ export class PlainView implements ProxyView {
     this.#tools = new ProxyTools(session, {
       isQuarantine: false,
       added: assetTools(session.editing),
-      toServer: (request) => request,
       async read(tool, { written, label, signal }) {
         const { labels } = session
         if (labels) checkNamed(tool.id, written)

@@ -54,7 +54,7 @@ export class QuarantineView implements ProxyView {
     this.#session = session
     const methods = Object.entries(this.#methods(this.#tools()))
     this.handlers = Object.fromEntries(
-      methods.map(([name, handler]) => [name, this.#progress.during(inOurWords(handler))]),
+      methods.map(([name, handler]) => [name, this.#progress.during(guarded(handler))]),
     )
   }
 
@@ -90,7 +90,7 @@ export class QuarantineView implements ProxyView {
         resourceTemplates,
       })),
       async 'resources/list'(request, peers) {
-        const { items } = await readPages(withoutAsking(request), peers.ask, 'resources')
+        const { items } = await readPages(request, peers.ask, 'resources')
         return answerTo(request, { resources: resources.list(items) })
       },
       'resources/read': async (request, peers) => {
@@ -110,7 +110,6 @@ export class QuarantineView implements ProxyView {
     return new ProxyTools(this.#session, {
       isQuarantine: true,
       added: assetTools(this.#session.editing).filter((tool) => MAKING.has(tool)),
-      toServer: withoutAsking,
       read: (tool, call) => this.#make(tool, call),
       failed: failureHere,
       shown: (answer, call) => this.#shown(answer, call),
@@ -170,7 +169,7 @@ export class QuarantineView implements ProxyView {
 }
 
 async function ask(request: RpcMessage, peers: Peers): Promise<Fields> {
-  return resultOf(await peers.ask(withoutAsking(request)))
+  return resultOf(await peers.ask(request))
 }
 
 /** Forwards a request. The answer says only that it succeeded. */
@@ -188,10 +187,15 @@ function textBlock(text: string): Fields {
 /** An error whose message contains no text of the server. */
 class ShownError extends ProtocolError {}
 
-/** Replaces the text of errors with byref's own. Of the server's errors, only a code of the protocol is passed on. */
-function inOurWords(handler: Handler): Handler {
+/**
+ * Keeps a handler's requests from giving the server means to ask, and replaces the text of errors with byref's own. Of
+ * the server's errors, only a code of the protocol is passed on.
+ */
+function guarded(handler: Handler): Handler {
   return (request, peers) =>
-    handler(request, peers).catch((error) => failureOf(request, shownError(error, peers)))
+    handler(request, { ...peers, ask: (one) => peers.ask(withoutAsking(one)) }).catch((error) =>
+      failureOf(request, shownError(error, peers)),
+    )
 }
 
 /** Codes of errors that the protocol defines. Other numbers come from the server and are not shown. */
