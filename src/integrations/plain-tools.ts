@@ -118,6 +118,19 @@ export function onceEach<Tool extends object>(wrap: (tool: Tool) => Tool): (tool
   }
 }
 
+/** Returns a function that makes a value once for an object and a key. It makes a failed one again. */
+export function oncePer<Made>() {
+  const known = new WeakMap<object, { key: unknown; made: Promise<Made> }>()
+  return (object: object, key: unknown, make: () => Promise<Made>): Promise<Made> => {
+    const before = known.get(object)
+    if (before && before.key === key) return before.made
+    const made = make()
+    known.set(object, { key, made })
+    made.catch(() => known.delete(object))
+    return made
+  }
+}
+
 /** Calls an approval rule with the values of a call. If they cannot be read, a person must decide. */
 export async function askAbout<Given, Answer>(
   values: Promise<Given>,
@@ -174,16 +187,6 @@ export async function runAssetTool(
   return openCall(boundary, call, (input) => tool.execute(Object(input), context))
 }
 
-/** Does the same. The result has references in place of bytes. */
-export async function readByReference(
-  tool: AssetTool,
-  written: Record<string, unknown>,
-  context: AssetToolContext,
-): Promise<unknown> {
-  const call = { tool: tool.id, toolCallId: '', maxResultChars: Infinity }
-  return resultByReference(await runAssetTool(tool, written, context), { ...context, ...call })
-}
-
 async function preferText(
   { id }: AssetTool,
   input: Record<string, unknown>,
@@ -199,16 +202,12 @@ async function preferText(
 }
 
 /**
- * Does the same for a framework that keeps what its tools return. A history must stay small, so only text is read.
+ * Returns the result of a tool of assets for a framework that keeps what its tools return. A history must stay small, so
+ * only text is read.
  *
- * @throws ByrefError `asset_unsupported` for bytes; the error of the reference or of the tool
+ * @throws ByrefError `asset_unsupported` for bytes
  */
-export async function readAsText(
-  tool: AssetTool,
-  written: Record<string, unknown>,
-  context: AssetToolContext,
-): Promise<unknown> {
-  const result = await runAssetTool(tool, written, context)
+export function onlyText(result: unknown): unknown {
   const { assetRef, dataUrl, base64 } = Object(result)
   if (typeof dataUrl !== 'string' && typeof base64 !== 'string') return result
   throw new ByrefError(

@@ -19,7 +19,8 @@ import {
   BARE_GUIDE,
   onceEach,
   REFERENCE_GUIDE,
-  readByReference,
+  resultByReference,
+  runAssetTool,
 } from '../plain-tools.ts'
 import {
   inNamespaces,
@@ -217,7 +218,9 @@ function readingTool(native: AssetTool, assets: Assets, isTracked: boolean): Age
   const { id: name, description } = native
   const read = async (written: unknown, { signal }: { signal?: AbortSignal }) => {
     if (isTracked) checkNamed(name, Object(written))
-    return readByReference(native, Object(written), { assets, signal })
+    const result = await runAssetTool(native, Object(written), { assets, signal })
+    const call = { tool: name, toolCallId: '', maxResultChars: Infinity, signal }
+    return resultByReference(result, { assets, ...call })
   }
   return tool(read, { name, description, schema: assetToolSchema(native) })
 }

@@ -38,7 +38,8 @@ export interface BodySources {
 
 /** The sources of a prompt's results and bodies. */
 interface PromptOptions {
-  views: ResultViews
+  /** Returns how a result is shown by its number; null if it stays as it is. */
+  view(part: LanguageModelV4ToolResultPart, number: number): Promise<ShownResult | null>
   /** Returns the model's capabilities. Called only for prompts with bodies. */
   source(): Promise<BodySources>
   /** Whether the model has the tools that read assets. */
@@ -76,16 +77,16 @@ const TEXT_ONLY: ResultCapabilities = {
  */
 export async function promptByReference(
   prompt: LanguageModelV4Prompt,
-  { views, source, hasReading, hasSql, redaction }: PromptOptions,
+  { view, source, hasReading, hasSql, redaction }: PromptOptions,
 ): Promise<MadePrompt> {
   let number = 0
-  const view = (part: ToolMessage['content'][number]) => {
+  const show = (part: ToolMessage['content'][number]) => {
     if (part.type !== 'tool-result') return null
     number++
-    return redaction?.redacted.has(part.output) ? null : views.of(part, number)
+    return redaction?.redacted.has(part.output) ? null : view(part, number)
   }
   const shown = await Promise.all(
-    prompt.map((one) => (one.role === 'tool' ? Promise.all(one.content.map(view)) : [])),
+    prompt.map((one) => (one.role === 'tool' ? Promise.all(one.content.map(show)) : [])),
   )
   const guide = (topic: PlacedTopic): string | null => {
     if (topic === 'reading' && !hasReading) return null
@@ -208,42 +209,12 @@ function contentOf(
   return parts.map((part) => (part.type === 'file' && 'ref' in part ? toFilePart(part, how) : part))
 }
 
-type ResultPart = LanguageModelV4ToolResultPart
-
-/** How a result is shown by its number. */
-interface View {
-  number: number
-  as: Promise<ShownResult | null>
-}
-
 /** Results up to this length stay as they are, if they contain no reference. */
 const SHORT_CHARS = 200
 
-/** Shows the results of prompts by their names. Each result is converted once, however many prompts contain it. */
-export class ResultViews {
-  /** Cached by output, because the AI SDK keeps this object from step to step. */
-  readonly #views = new WeakMap<object, View>()
-  readonly #byReference: (part: ResultPart) => Promise<ModelOutput>
-
-  /** @param byReference A result with its bodies as references, also of a tool that is not wrapped. */
-  constructor(byReference: (part: ResultPart) => Promise<ModelOutput>) {
-    this.#byReference = byReference
-  }
-
-  /** Returns how a result is shown; null if it stays as it is. */
-  of(part: ResultPart, number: number): View['as'] {
-    const { output } = part
-    const known = this.#views.get(output)
-    if (known?.number === number) return known.as
-    const as = this.#byReference(part).then((made) => showOutput(part, made, number))
-    this.#views.set(output, { number, as })
-    as.catch(() => this.#views.delete(output))
-    return as
-  }
-}
-
-function showOutput(
-  { toolCallId, toolName }: ResultPart,
+/** Returns how an output of a call is shown by its number; null if the result stays as it is. */
+export function showOutput(
+  { toolCallId, toolName }: LanguageModelV4ToolResultPart,
   output: ModelOutput,
   number: number,
 ): ShownResult | null {
