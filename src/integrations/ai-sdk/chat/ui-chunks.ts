@@ -33,9 +33,7 @@ interface KnownAssets {
 }
 
 /** Whether this is the run to convert. */
-export type IsRun = (started: RunStarted) => boolean
-
-type RunStarted = Extract<ConversationEvent, { type: 'RUN_STARTED' }>
+export type IsRun = (started: EventOf<'RUN_STARTED'>) => boolean
 
 const REASONS: Partial<Record<FinishReason, UIFinishReason>> = {
   done: 'stop',
@@ -284,9 +282,7 @@ function resultOf({
   return { type: 'tool-output-error', toolCallId: id, errorText }
 }
 
-type RunEnd = Extract<ConversationEvent, { type: 'RUN_FINISHED' }>['result']
-
-function endOf({ reason, usage }: RunEnd): UIMessageChunk {
+function endOf({ reason, usage }: EventOf<'RUN_FINISHED'>['result']): UIMessageChunk {
   if (reason === 'cancelled') return { type: 'abort', reason }
   const finishReason = REASONS[reason] ?? 'other'
   return { type: 'finish', finishReason, messageMetadata: { usage, reason } }

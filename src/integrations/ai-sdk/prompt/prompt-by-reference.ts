@@ -50,12 +50,6 @@ interface PromptOptions {
   redaction?: Pick<RedactedPrompt, 'redacted' | 'shows'>
 }
 
-/** A prompt, and whether it names an asset that `fetch_asset` and `search_asset` could read. */
-export interface MadePrompt {
-  prompt: LanguageModelV4Prompt
-  isReadable: boolean
-}
-
 /** A message that changes: the item to resolve, and the messages to make of it. */
 interface Draft {
   item: TranscriptItem
@@ -74,11 +68,13 @@ const TEXT_ONLY: ResultCapabilities = {
  * Shows a prompt by reference: longer results have their names, bodies are sent as the model takes them, and the guide
  * explains references where they first appear. The result depends on the messages alone, so each prompt starts with the
  * one before it. Returns the same prompt if nothing changes.
+ *
+ * @returns The prompt, and whether it names an asset that `fetch_asset` and `search_asset` could read.
  */
 export async function promptByReference(
   prompt: LanguageModelV4Prompt,
   { view, source, hasReading, hasSql, redaction }: PromptOptions,
-): Promise<MadePrompt> {
+) {
   let number = 0
   const show = (part: ToolMessage['content'][number]) => {
     if (part.type !== 'tool-result') return null
