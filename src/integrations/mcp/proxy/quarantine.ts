@@ -47,8 +47,6 @@ export class QuarantineView implements ProxyView {
   readonly #session: ProxySession
   readonly #resources = new NamedResources()
   readonly #progress = new ProgressCounter()
-  /** The first result of each method that is answered only once. */
-  readonly #first = new Map<string, Promise<Fields>>()
 
   constructor(session: ProxySession) {
     this.#session = session
@@ -71,24 +69,22 @@ export class QuarantineView implements ProxyView {
 
   #methods(tools: ProxyTools): Record<string, Handler> {
     const resources = this.#resources
-    const described = this.#pinned((result) => describedServer(result, GUIDE))
+    const initialized = pinned(describedServer)
     return {
       initialize(request, peers) {
         tools.noteCapabilities(request)
-        return described(request, peers)
+        return initialized(request, peers)
       },
-      'server/discover': described,
+      'server/discover': pinned(describedServer),
       'tools/list': tools.list,
       'tools/call': tools.call,
-      'prompts/list': this.#pinned(({ prompts = [] }) => ({ prompts })),
+      'prompts/list': pinned(({ prompts = [] }) => ({ prompts })),
       'prompts/get': async (request, peers) => {
         const { text, _meta } = await this.#redacted(await ask(request, peers), 'prompt')
         const messages = [{ role: 'user', content: textBlock(text) }]
         return answerTo(request, { messages, _meta })
       },
-      'resources/templates/list': this.#pinned(({ resourceTemplates = [] }) => ({
-        resourceTemplates,
-      })),
+      'resources/templates/list': pinned(({ resourceTemplates = [] }) => ({ resourceTemplates })),
       async 'resources/list'(request, peers) {
         const { items } = await readPages(request, peers.ask, 'resources')
         return answerTo(request, { resources: resources.list(items) })
@@ -155,21 +151,22 @@ export class QuarantineView implements ProxyView {
       return failedCall(failureHere(error))
     }
   }
-
-  /** Answers with the first result of a method. Later results of the server are ignored. */
-  #pinned(pick: (result: Fields) => Fields): Handler {
-    return async (request, peers) => {
-      const method = String(request.method)
-      const result = this.#first.get(method) ?? ask(request, peers).then(pick)
-      this.#first.set(method, result)
-      result.catch(() => this.#first.delete(method))
-      return answerTo(request, await result)
-    }
-  }
 }
 
 async function ask(request: RpcMessage, peers: Peers): Promise<Fields> {
   return resultOf(await peers.ask(request))
+}
+
+/** Answers with the first result of a method. Later results of the server are ignored. */
+function pinned(pick: (result: Fields) => Fields): Handler {
+  let first: Promise<Fields> | null = null
+  return async (request, peers) => {
+    first ??= ask(request, peers).then(pick)
+    first.catch(() => {
+      first = null
+    })
+    return answerTo(request, await first)
+  }
 }
 
 /** Forwards a request. The answer says only that it succeeded. */
@@ -324,11 +321,11 @@ const VERSION = /^\d{4}-\d\d-\d\d$/
 const isVersion = (one: unknown): boolean => typeof one === 'string' && VERSION.test(one)
 
 /** Returns a server's first description of itself: its author's words, without capabilities that ask for more. */
-function describedServer(result: Fields, guide: string): Fields {
+function describedServer(result: Fields): Fields {
   const { protocolVersion, supportedVersions, serverInfo, instructions } = result
   const has = Object(result.capabilities)
   const { name = 'server', title, version = '' } = Object(serverInfo)
-  const words = [instructions, guide].filter((one) => typeof one === 'string' && one !== '')
+  const words = [instructions, GUIDE].filter((one) => typeof one === 'string' && one !== '')
   const resources = Object(has.resources).subscribe === true ? { subscribe: true } : {}
   return defined({
     protocolVersion: isVersion(protocolVersion) ? protocolVersion : undefined,
