@@ -24,9 +24,6 @@ const { isDeepStrictEqual } = nodeBuiltin('node:util')
 // What the tools of MCP and of other frameworks have in common: a JSON Schema, arguments in JSON, and neither `†`
 // variables nor instances.
 
-/** Arguments are JSON, and the tool's own framework validates them. */
-const CODEC = { bytes: 'base64', validate: false } as const
-
 const WITHOUT_ENGINE = { variables: false, outputPath: false, mappable: false } as const
 
 /** Returns a tool of another framework in the form that the boundary takes. All its parameters take references. */
@@ -63,7 +60,8 @@ export async function resolveReferences(
   args: Record<string, unknown>,
   { assets, ...codec }: ResolveOptions,
 ): Promise<Record<string, unknown>> {
-  const boundary = boundaryOf(() => assets, { ...CODEC, ...codec })
+  // Arguments are JSON, and the tool's own framework validates them.
+  const boundary = boundaryOf(() => assets, { bytes: 'base64', validate: false, ...codec })
   const call = { tool, arguments: args }
   return openCall(boundary, call, (input) => input as Record<string, unknown>)
 }
