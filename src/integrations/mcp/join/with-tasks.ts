@@ -37,8 +37,7 @@ interface Task {
  * @returns The same transport.
  */
 export function withTasks<One extends ServerTransport>(transport: One): One {
-  const tasks = new TaskTransport(transport)
-  tasks.attach()
+  new TaskTransport(transport).attach()
   return transport
 }
 
