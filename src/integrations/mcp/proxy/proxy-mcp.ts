@@ -8,7 +8,7 @@ import { SessionLabels } from '../../trust/session-labels.ts'
 import { saveBody } from '../assets-for-clients.ts'
 import type { Channel } from '../rpc/json-rpc.ts'
 import { relay } from '../rpc/relay.ts'
-import { PlainView } from './plain-view.ts'
+import { plainView } from './plain-view.ts'
 import type { ProxySession } from './proxy-tools.ts'
 import { QuarantineView } from './quarantine.ts'
 
@@ -92,6 +92,6 @@ export function proxyMcp(
   const view =
     trust === 'quarantine'
       ? new QuarantineView(session)
-      : new PlainView(session, { maxChars, maxBytes, showImages })
+      : plainView(session, { maxChars, maxBytes, showImages })
   return relay(client, server, { ...view, whyEnded })
 }
