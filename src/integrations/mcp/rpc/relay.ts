@@ -109,7 +109,7 @@ export async function relay(
       whyEnded: () => reason?.message ?? null,
     }
     const answer = await handler(request, peers).catch((error) => failureOf(request, error))
-    if (controller.signal.aborted) return
+    if (signal.aborted) return
     working.delete(request.id)
     await report(answer)
   }
@@ -157,8 +157,7 @@ export async function relay(
     asked.delete(id)
     answer(failureOf({ jsonrpc: '2.0', id: id as string }, reason))
   }
-  const last = hasRequests ? Promise.all(unsent) : answered.promise
-  await Promise.race([last, clientEnded])
+  await Promise.race([clientEnded, hasRequests ? Promise.all(unsent) : answered.promise])
   await client.close()
   return first
 }
