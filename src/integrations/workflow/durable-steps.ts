@@ -3,9 +3,9 @@ import { asSchema, type Tool, type ToolSet } from 'ai'
 import { lastYield } from '../../boundary/store.ts'
 import { mapSubschemas, type Schema } from '../../core/board/schema-keywords.ts'
 import { checkOptions, is, type OptionTable } from '../../core/check-options.ts'
-import { ByrefError, errorMessage } from '../../core/errors.ts'
+import { ByrefError } from '../../core/errors.ts'
 import { type LanguageModel, MODEL } from '../../models/language-model.ts'
-import type { CallOptions } from '../ai-sdk/tools/tool-calls.ts'
+import { type CallOptions, invalidArguments } from '../ai-sdk/tools/tool-calls.ts'
 import { outputValue } from '../model-output.ts'
 import type { DurableTool, StepAnswer, StepRequest } from './durable-options.ts'
 
@@ -81,11 +81,7 @@ export function durableSteps(agent: DurableAgent, wrapping: Wrapping) {
 async function checked({ inputSchema }: Tool, input: unknown) {
   const result = await asSchema<unknown>(inputSchema).validate?.(input)
   if (!result || result.success) return { input: result ? result.value : input }
-  const { cause, message } = result.error
-  return {
-    input,
-    error: new ByrefError('invalid_arguments', cause ? errorMessage(cause) : message),
-  }
+  return { input, error: invalidArguments(result.error) }
 }
 
 async function described([name, tool]: [string, Tool]): Promise<DurableTool> {

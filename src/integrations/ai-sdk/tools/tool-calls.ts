@@ -66,10 +66,8 @@ export class ToolCalls {
           if (!given.validate || holdsReference(value, IN_TEXT)) return { success: true, value }
           const result = await given.validate(value)
           if (result.success || !options.explains) return result
-          // The message of the cause has no copy of the whole value.
-          const { cause, message } = result.error
-          const error = new ByrefError('invalid_arguments', cause ? errorMessage(cause) : message)
-          return { success: false, error: withTool(error, await this.described()) as Error }
+          const error = withTool(invalidArguments(result.error), await this.described())
+          return { success: false, error: error as Error }
         },
       },
     )
@@ -129,6 +127,11 @@ export class ToolCalls {
     if (!outputSchema || trust?.mode !== 'quarantine') return described
     return { ...described, outputSchema: { ...(await asSchema(outputSchema).jsonSchema) } }
   }
+}
+
+/** Returns the error of the AI SDK's schema. The message of its cause has no copy of the whole value. */
+export function invalidArguments({ cause, message }: Error): ByrefError {
+  return new ByrefError('invalid_arguments', cause ? errorMessage(cause) : message)
 }
 
 /** Reads `†result#N` from the results in the messages of a call. */
