@@ -77,7 +77,8 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
     )
     const assets = sameAssets(wrapping.assets)
     const trust = settings && new ThreadTrust(settings, assets)
-    const how = { maxResultChars: 8 * 1024, ...wrapping, assets }
+    const { maxResultChars = 8 * 1024 } = wrapping
+    const how = { ...wrapping, assets, maxResultChars }
     // SQL names assets inside a text, where labels cannot be tracked.
     const reading = wrapping.reading.filter(({ id }) => !settings || id !== queryTablesTool.id)
     const readingTools = reading.map((one) => readingTool(one, assets, settings !== null))

@@ -21,7 +21,7 @@ import {
   ProtocolError,
   type RpcMessage,
 } from '../rpc/json-rpc.ts'
-import { OpenCalls, type Round } from './open-calls.ts'
+import { OpenCalls } from './open-calls.ts'
 import { ResourcePlaces } from './resource-places.ts'
 import {
   NOT_RUNNING,
@@ -249,11 +249,10 @@ class Joined implements JoinedServers {
     })
     server.setRequestHandler('completion/complete', async ({ params }) => {
       const { ref } = params
-      const prompt = ref.type === 'ref/prompt' ? this.#prompts.get(ref.name) : undefined
-      const connection =
-        ref.type === 'ref/prompt'
-          ? prompt?.connection
-          : this.#resources.placeOf(ref.uri, this.#connections)
+      const isPrompt = ref.type === 'ref/prompt'
+      const prompt = isPrompt ? this.#prompts.get(ref.name) : undefined
+      const place = isPrompt ? undefined : this.#resources.placeOf(ref.uri, this.#connections)
+      const connection = prompt?.connection ?? place
       if (!connection) return { completion: { values: [] } }
       const own = prompt ? { ...params, ref: { ...ref, name: prompt.item.name } } : params
       return (await connection.client()).complete(own as typeof params)
@@ -302,33 +301,31 @@ class Joined implements JoinedServers {
   ): Promise<(Result & { resultType?: undefined }) | InputRequiredResult> {
     const { signal } = mcpReq
     const state = mcpReq.requestState<string>()
-    let round: Round<Result>
-    if (state === undefined) {
-      const progressToken = mcpReq._meta?.progressToken
-      const onprogress: RequestOptions['onprogress'] = ({ message, ...progress }) => {
-        const text = message === undefined ? {} : { message: `${connection.name}: ${message}` }
-        const params = { ...progress, ...text, progressToken }
-        // The client may have stopped waiting.
-        mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {})
-      }
-      const reporting = progressToken === undefined ? {} : { onprogress }
-      const run = async (cancelled: AbortSignal): Promise<Result> => {
-        const options = { ...reporting, signal: cancelled, timeout: NO_TIMEOUT }
-        const client = await connection.client()
-        try {
-          return await work(client, options)
-        } catch (error) {
-          // The server has forgotten the session, and has not run the request.
-          if (Object(error).status !== NOT_FOUND) throw error
-          await connection.drop(client)
-          return work(await connection.client(), options)
-        }
-      }
-      round = await this.#calls.begin(connection, run, signal)
-    } else {
-      const response = Object.values(mcpReq.inputResponses ?? {})[0]
-      round = await this.#calls.goOn<Result>(state, response, signal)
+    const progressToken = mcpReq._meta?.progressToken
+    const onprogress: RequestOptions['onprogress'] = ({ message, ...progress }) => {
+      const text = message === undefined ? {} : { message: `${connection.name}: ${message}` }
+      const params = { ...progress, ...text, progressToken }
+      // The client may have stopped waiting.
+      mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {})
     }
+    const reporting = progressToken === undefined ? {} : { onprogress }
+    const run = async (cancelled: AbortSignal): Promise<Result> => {
+      const options = { ...reporting, signal: cancelled, timeout: NO_TIMEOUT }
+      const client = await connection.client()
+      try {
+        return await work(client, options)
+      } catch (error) {
+        // The server has forgotten the session, and has not run the request.
+        if (Object(error).status !== NOT_FOUND) throw error
+        await connection.drop(client)
+        return work(await connection.client(), options)
+      }
+    }
+    const [response] = Object.values(mcpReq.inputResponses ?? {})
+    const round =
+      state === undefined
+        ? await this.#calls.begin(connection, run, signal)
+        : await this.#calls.goOn<Result>(state, response, signal)
     if ('result' in round) return round.result
     const { method, params } = round.question
     const inputRequests = { [method]: { method, params } } as InputRequiredResult['inputRequests']
