@@ -1,4 +1,5 @@
 import type { AssetTool } from '../../../assets/asset-tools.ts'
+import type { Assets } from '../../../assets/assets-contract.ts'
 import { defined } from '../../../assets/defined.ts'
 import { editAssetTool } from '../../../assets/edit/edit-asset-tool.ts'
 import { queryTablesTool } from '../../../assets/tables/query-tables-tool.ts'
@@ -39,85 +40,26 @@ const NOT_SHOWN = new ByrefError('tool_failed', 'The error text of the server is
 const NOT_PASSED = { code: METHOD_NOT_FOUND, message: 'This method is not available in quarantine' }
 
 /**
- * The view of a client in quarantine. It sees the server's first description of itself, and references in place of
- * results. Messages that the server sends on its own are not passed on.
+ * Returns the view of a client in quarantine. It sees the server's first description of itself, and references in place
+ * of results. Messages that the server sends on its own are not passed on.
  */
-export class QuarantineView implements ProxyView {
-  readonly handlers: ProxyView['handlers']
-  readonly #session: ProxySession
-  readonly #resources = new NamedResources()
-  readonly #progress = new ProgressCounter()
-
-  constructor(session: ProxySession) {
-    this.#session = session
-    const methods = Object.entries(this.#methods(this.#tools()))
-    this.handlers = Object.fromEntries(
-      methods.map(([name, handler]) => [name, this.#progress.during(guarded(handler))]),
-    )
-  }
-
-  readonly otherwise: Handler = async (request) => failureOf(request, NOT_PASSED)
-
-  readonly fromServer: ProxyView['fromServer'] = (message, peers) => {
-    const { id, method, params } = message
-    if (id !== undefined) inBackground('Answering a server', answerServer(message, peers))
-    else if (method === 'notifications/progress') return this.#progress.next(params)
-    else if (method === 'notifications/resources/updated') return this.#resources.updated(params)
-    else if (method === 'notifications/resources/list_changed') return { jsonrpc: '2.0', method }
-    return null
-  }
-
-  #methods(tools: ProxyTools): Record<string, Handler> {
-    const resources = this.#resources
-    const initialized = pinned(describedServer)
-    return {
-      initialize(request, peers) {
-        tools.noteCapabilities(request)
-        return initialized(request, peers)
-      },
-      'server/discover': pinned(describedServer),
-      'tools/list': tools.list,
-      'tools/call': tools.call,
-      'prompts/list': pinned(({ prompts = [] }) => ({ prompts })),
-      'prompts/get': async (request, peers) => {
-        const { text, _meta } = await this.#redacted(await ask(request, peers), 'prompt')
-        const messages = [{ role: 'user', content: textBlock(text) }]
-        return answerTo(request, { messages, _meta })
-      },
-      'resources/templates/list': pinned(({ resourceTemplates = [] }) => ({ resourceTemplates })),
-      async 'resources/list'(request, peers) {
-        const { items } = await readPages(request, peers.ask, 'resources')
-        return answerTo(request, { resources: resources.list(items) })
-      },
-      'resources/read': async (request, peers) => {
-        const { uri } = Object(request.params)
-        if (isAssetRef(uri)) throw new ShownError('The content of assets is not shown')
-        const result = await ask(resources.toServer(request), peers)
-        const { text, _meta } = await this.#redacted(result, 'resource')
-        return answerTo(request, { contents: [{ uri, mimeType: 'text/plain', text }], _meta })
-      },
-      'resources/subscribe': confirm((request) => resources.subscribe(request)),
-      'resources/unsubscribe': confirm((request) => resources.toServer(request)),
-      ping: confirm((request) => request),
-    }
-  }
-
-  #tools(): ProxyTools {
-    return new ProxyTools(this.#session, {
-      isQuarantine: true,
-      added: assetTools(this.#session.editing).filter((tool) => MAKING.has(tool)),
-      read: (tool, call) => this.#make(tool, call),
-      failed: failureHere,
-      shown: (answer, call) => this.#shown(answer, call),
-    })
-  }
+export function quarantineView(session: ProxySession): ProxyView {
+  const resources = new NamedResources()
+  const progress = new ProgressCounter()
+  const tools = new ProxyTools(session, {
+    isQuarantine: true,
+    added: assetTools(session.editing).filter((tool) => MAKING.has(tool)),
+    read: (tool, call) => make(tool, call, session.assetsFor(call.label)),
+    failed: failureHere,
+    shown,
+  })
 
   /** Answers with a reference to the result of a call. */
-  async #shown(answer: RpcMessage, { request, name, tool, label }: ProxyCall): Promise<RpcMessage> {
+  async function shown(answer: RpcMessage, { request, name, tool, label }: ProxyCall) {
     const result = resultOf(answer)
     const isError = result.isError === true
     const of = { label, tool: isError ? undefined : tool }
-    const { ref, text, _meta } = await this.#redacted(result, `${name} result`, of)
+    const { ref, text, _meta } = await redacted(result, `${name} result`, of)
     if (isError) {
       const words = `${NOT_SHOWN.code}: ${NOT_SHOWN.message}: ${text}`
       return answerTo(request, { content: [textBlock(words)], isError, _meta })
@@ -127,29 +69,79 @@ export class QuarantineView implements ProxyView {
     return answerTo(request, { content: [textBlock(text)], ...(isData ? data : {}), _meta })
   }
 
-  async #redacted(
+  async function redacted(
     result: Fields,
     name: string,
     { label, tool }: { label: Label; tool?: Tool } = { label: TRUSTED },
   ) {
     const all = join(stricterByMeta(UNTRUSTED, result._meta), label)
-    const save = this.#session.save(all)
+    const save = session.save(all)
     const made = await redactResult(result, { save: (body) => save(body, name), tool })
     return { ...made, _meta: metaOf(all) }
   }
 
-  /** Runs a tool, and answers with the reference of the table or the version that it made. */
-  async #make(tool: AssetTool, { written, label, signal }: ProxyCall): Promise<Fields> {
-    const assets = this.#session.assetsFor(label)
-    try {
-      checkNamed(tool.id, written)
-      const { assetRef } = Object(await runAssetTool(tool, written, { assets, signal }))
-      const { size } = await assets.info(String(assetRef))
-      const text = redactedText(assetRef, { assetRef, kind: 'file', size })
-      return { content: [textBlock(text)], _meta: metaOf(join(UNTRUSTED, label)) }
-    } catch (error) {
-      return failedCall(failureHere(error))
-    }
+  const initialized = pinned(describedServer)
+  const handlers: Record<string, Handler> = {
+    initialize(request, peers) {
+      tools.noteCapabilities(request)
+      return initialized(request, peers)
+    },
+    'server/discover': pinned(describedServer),
+    'tools/list': tools.list,
+    'tools/call': tools.call,
+    'prompts/list': pinned(({ prompts = [] }) => ({ prompts })),
+    async 'prompts/get'(request, peers) {
+      const { text, _meta } = await redacted(await ask(request, peers), 'prompt')
+      const messages = [{ role: 'user', content: textBlock(text) }]
+      return answerTo(request, { messages, _meta })
+    },
+    'resources/templates/list': pinned(({ resourceTemplates = [] }) => ({ resourceTemplates })),
+    async 'resources/list'(request, peers) {
+      const { items } = await readPages(request, peers.ask, 'resources')
+      return answerTo(request, { resources: resources.list(items) })
+    },
+    async 'resources/read'(request, peers) {
+      const { uri } = Object(request.params)
+      if (isAssetRef(uri)) throw new ShownError('The content of assets is not shown')
+      const result = await ask(resources.toServer(request), peers)
+      const { text, _meta } = await redacted(result, 'resource')
+      return answerTo(request, { contents: [{ uri, mimeType: 'text/plain', text }], _meta })
+    },
+    'resources/subscribe': confirm((request) => resources.subscribe(request)),
+    'resources/unsubscribe': confirm((request) => resources.toServer(request)),
+    ping: confirm((request) => request),
+  }
+
+  return {
+    handlers: Object.fromEntries(
+      Object.entries(handlers).map(([name, one]) => [name, progress.during(guarded(one))]),
+    ),
+    otherwise: async (request) => failureOf(request, NOT_PASSED),
+    fromServer(message, peers) {
+      const { id, method, params } = message
+      if (id !== undefined) inBackground('Answering a server', answerServer(message, peers))
+      else if (method === 'notifications/progress') return progress.next(params)
+      else if (method === 'notifications/resources/updated') return resources.updated(params)
+      else if (method === 'notifications/resources/list_changed') return { jsonrpc: '2.0', method }
+      return null
+    },
+  }
+}
+
+/** Runs a tool, and answers with the reference of the table or the version that it made. */
+async function make(
+  tool: AssetTool,
+  { written, label, signal }: ProxyCall,
+  assets: Assets,
+): Promise<Fields> {
+  try {
+    checkNamed(tool.id, written)
+    const { assetRef } = Object(await runAssetTool(tool, written, { assets, signal }))
+    const { size } = await assets.info(String(assetRef))
+    const text = redactedText(assetRef, { assetRef, kind: 'file', size })
+    return { content: [textBlock(text)], _meta: metaOf(join(UNTRUSTED, label)) }
+  } catch (error) {
+    return failedCall(failureHere(error))
   }
 }
 
