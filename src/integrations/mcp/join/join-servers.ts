@@ -7,6 +7,7 @@ import type {
   Tool,
 } from '@modelcontextprotocol/client'
 import type { InputRequiredResult, Server, ServerContext } from '@modelcontextprotocol/server'
+import { defined } from '../../../assets/defined.ts'
 import { noSuchTool } from '../../../boundary/tool-index.ts'
 import { checkOptions, is, type OptionTable } from '../../../core/check-options.ts'
 import { ByrefError, errorMessage } from '../../../core/errors.ts'
@@ -173,12 +174,8 @@ class Joined implements JoinedServers {
     const isNew = params?.capabilities === undefined
     const declared = isNew ? Object(params?._meta)[CLIENT_CAPABILITIES] : params?.capabilities
     const { sampling, elicitation, roots } = Object(declared) as ClientCapabilities
-    const capabilities = {
-      ...(sampling ? { sampling } : {}),
-      ...(elicitation ? { elicitation } : {}),
-      // Since 2026-07-28, roots can only be asked for within a request.
-      ...(roots && !isNew ? { roots } : {}),
-    }
+    // Since 2026-07-28, roots can only be asked for within a request.
+    const capabilities = defined({ sampling, elicitation, roots: isNew ? undefined : roots })
     for (const connection of this.#connections) connection.declare(capabilities)
     const all = Promise.allSettled(this.#connections.map((one) => one.client()))
     await withinTime(all, this.#options.startMs ?? 10_000)
