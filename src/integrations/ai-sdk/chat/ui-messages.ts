@@ -1,5 +1,6 @@
 import { readUIMessageStream, type UIMessage, type UIMessageChunk } from 'ai'
 import type { Agent } from '../../../agent/agent-contract.ts'
+import { defined } from '../../../assets/defined.ts'
 import { checkOptions, is } from '../../../core/check-options.ts'
 import { emptyConversation } from '../../../core/events/conversation-state.ts'
 import type { AssetCreated } from '../../../core/events/events.ts'
@@ -68,7 +69,7 @@ export function toInput({ id, parts }: UIMessage): MessageInput & { id: string }
     if (part.type === 'text') return { type: 'text', text: part.text }
     if (part.type !== 'file') return []
     const { url: data, mediaType, filename } = part
-    return { type: 'file', data, mediaType, ...(filename === undefined ? {} : { filename }) }
+    return defined({ type: 'file', data, mediaType, filename })
   })
   const [first] = content
   const isText = content.length === 1 && first && 'text' in first
@@ -117,9 +118,8 @@ function toUIMessage(message: Message, { assetUrl = (ref) => ref }: UIChunkOptio
     role: 'user',
     parts: partsOf(message).map((part) => {
       if (part.type === 'text') return part
-      const { ref, mimeType: mediaType, fileName } = part
-      const filename = fileName === undefined ? {} : { filename: fileName }
-      return { type: 'file', mediaType, url: assetUrl(ref), ...filename }
+      const { ref, mimeType: mediaType, fileName: filename } = part
+      return defined({ type: 'file', mediaType, url: assetUrl(ref), filename })
     }),
   }
 }
