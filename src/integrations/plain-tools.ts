@@ -82,12 +82,14 @@ export async function openCall<T>(
  * @param inText What a text with a reference contains. Default: the URL of an asset.
  */
 export function holdsReference(root: unknown, inText = /asset:/i): boolean {
-  const waiting = new Set([root])
-  for (const value of waiting) {
-    if (typeof value === 'string' && inText.test(value)) return true
-    if (typeof value !== 'object' || value === null) continue
-    if ('asset_id' in value || 'assetRef' in value) return true
-    for (const item of Object.values(value)) waiting.add(item)
+  // A set, because an input may contain itself.
+  const waiting = new Set<object>([[root]])
+  for (const holder of waiting) {
+    if ('asset_id' in holder || 'assetRef' in holder) return true
+    for (const value of Object.values(holder)) {
+      if (typeof value === 'string' && inText.test(value)) return true
+      if (typeof value === 'object' && value !== null) waiting.add(value)
+    }
   }
   return false
 }
