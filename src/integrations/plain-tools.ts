@@ -24,9 +24,6 @@ const { isDeepStrictEqual } = nodeBuiltin('node:util')
 // What the tools of MCP and of other frameworks have in common: a JSON Schema, arguments in JSON, and neither `†`
 // variables nor instances.
 
-/** Arguments are JSON, and the tool's own framework validates them. */
-const CODEC = { bytes: 'base64', validate: false } as const
-
 const WITHOUT_ENGINE = { variables: false, outputPath: false, mappable: false } as const
 
 /** Returns a tool of another framework in the form that the boundary takes. All its parameters take references. */
@@ -63,7 +60,8 @@ export async function resolveReferences(
   args: Record<string, unknown>,
   { assets, ...codec }: ResolveOptions,
 ): Promise<Record<string, unknown>> {
-  const boundary = boundaryOf(() => assets, { ...CODEC, ...codec })
+  // Arguments are JSON, and the tool's own framework validates them.
+  const boundary = boundaryOf(() => assets, { bytes: 'base64', validate: false, ...codec })
   const call = { tool, arguments: args }
   return openCall(boundary, call, (input) => input as Record<string, unknown>)
 }
@@ -78,9 +76,22 @@ export async function openCall<T>(
   return boundary.withInput({ ...call, ...resolved }, use)
 }
 
-/** Whether a value may hold a reference to an asset. */
-export function holdsReference(value: unknown): boolean {
-  return /asset:|"asset_id"/i.test(JSON.stringify(value) ?? '')
+/**
+ * Whether a value may hold a reference: in a text, or as an object that names an asset.
+ *
+ * @param inText What a text with a reference contains. Default: the URL of an asset.
+ */
+export function holdsReference(root: unknown, inText = /asset:/i): boolean {
+  // A set, because an input may contain itself.
+  const waiting = new Set<object>([[root]])
+  for (const holder of waiting) {
+    if ('asset_id' in holder || 'assetRef' in holder) return true
+    for (const value of Object.values(holder)) {
+      if (typeof value === 'string' && inText.test(value)) return true
+      if (typeof value === 'object' && value !== null) waiting.add(value)
+    }
+  }
+  return false
 }
 
 /**
@@ -103,6 +114,19 @@ export function onceEach<Tool extends object>(wrap: (tool: Tool) => Tool): (tool
   return (tool) => {
     const made = known.get(tool) ?? wrap(tool)
     known.set(tool, made).set(made, made)
+    return made
+  }
+}
+
+/** Returns a function that makes a value once for an object and a key. It makes a failed one again. */
+export function oncePer<Made>() {
+  const known = new WeakMap<object, { key: unknown; made: Promise<Made> }>()
+  return (object: object, key: unknown, make: () => Promise<Made>): Promise<Made> => {
+    const before = known.get(object)
+    if (before && before.key === key) return before.made
+    const made = make()
+    known.set(object, { key, made })
+    made.catch(() => known.delete(object))
     return made
   }
 }
@@ -163,16 +187,6 @@ export async function runAssetTool(
   return openCall(boundary, call, (input) => tool.execute(Object(input), context))
 }
 
-/** Does the same. The result has references in place of bytes. */
-export async function readByReference(
-  tool: AssetTool,
-  written: Record<string, unknown>,
-  context: AssetToolContext,
-): Promise<unknown> {
-  const call = { tool: tool.id, toolCallId: '', maxResultChars: Infinity }
-  return resultByReference(await runAssetTool(tool, written, context), { ...context, ...call })
-}
-
 async function preferText(
   { id }: AssetTool,
   input: Record<string, unknown>,
@@ -188,16 +202,12 @@ async function preferText(
 }
 
 /**
- * Does the same for a framework that keeps what its tools return. A history must stay small, so only text is read.
+ * Returns the result of a tool of assets for a framework that keeps what its tools return. A history must stay small, so
+ * only text is read.
  *
- * @throws ByrefError `asset_unsupported` for bytes; the error of the reference or of the tool
+ * @throws ByrefError `asset_unsupported` for bytes
  */
-export async function readAsText(
-  tool: AssetTool,
-  written: Record<string, unknown>,
-  context: AssetToolContext,
-): Promise<unknown> {
-  const result = await runAssetTool(tool, written, context)
+export function onlyText(result: unknown): unknown {
   const { assetRef, dataUrl, base64 } = Object(result)
   if (typeof dataUrl !== 'string' && typeof base64 !== 'string') return result
   throw new ByrefError(

@@ -56,9 +56,7 @@ export function inNamespaces<Made, Options extends ReferenceOptions = ReferenceO
   const opened = openAssets(options, namespace, () => {})
   const reading = assetTools(editing)
   const within = (namespace: string | null): Made => {
-    const assets = opened.in(namespace)
-    const limit = maxResultChars && { maxResultChars }
-    return make({ namespace, assets, reading, ...limit }, within)
+    return make({ namespace, assets: opened.in(namespace), maxResultChars, reading }, within)
   }
   return within(namespace)
 }

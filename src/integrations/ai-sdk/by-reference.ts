@@ -1,4 +1,7 @@
-import type { LanguageModelV4CallOptions as Params } from '@ai-sdk/provider'
+import type {
+  LanguageModelV4ToolResultPart,
+  LanguageModelV4CallOptions as Params,
+} from '@ai-sdk/provider'
 import { type LanguageModelMiddleware, type Tool, type ToolSet, wrapLanguageModel } from 'ai'
 import { ContentCache } from '../../assets/content-access.ts'
 import { queryTablesTool } from '../../assets/tables/query-tables-tool.ts'
@@ -13,7 +16,9 @@ import {
 import type { LanguageModel } from '../../models/language-model.ts'
 import { providerRules } from '../../models/provider-rules.ts'
 import { CACHE_BYTES } from '../../prompt/media/media-source.ts'
+import type { ShownResult } from '../../prompt/result-item.ts'
 import { inStrictRoles } from '../../prompt/to-prompt.ts'
+import { oncePer } from '../plain-tools.ts'
 import {
   inNamespaces,
   REFERENCE_OPTIONS,
@@ -25,7 +30,7 @@ import { type ByReferenceTrust, resolveTrust, TRUST } from '../trust/tool-trust.
 import type { StepAnswer, StepRequest } from '../workflow/durable-options.ts'
 import { type DurableAgent, durableSteps } from '../workflow/durable-steps.ts'
 import { outputByReference } from './output-by-reference.ts'
-import { type BodySources, promptByReference, ResultViews } from './prompt/prompt-by-reference.ts'
+import { type BodySources, promptByReference, showOutput } from './prompt/prompt-by-reference.ts'
 import { redactPrompt } from './prompt/redact-prompt.ts'
 import {
   isReadingTool,
@@ -129,11 +134,16 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
     const natives = wrapping.reading.filter(({ id }) => !trust || id !== queryTablesTool.id)
     const own = nativeTools(natives, { assets, trust, maxResultChars })
     const pages = new Set(natives.filter(returnsPages).map(({ id }) => id))
-    const views = new ResultViews(({ output, toolName: tool, toolCallId }) => {
-      const isPage = pages.has(tool) || search?.adds(tool)
-      const limit = isPage ? Infinity : maxResultChars
-      return outputByReference(output, { assets, tool, toolCallId, maxResultChars: limit })
-    })
+    // Prompts repeat results, and the AI SDK keeps the object of an output from step to step.
+    const once = oncePer<ShownResult | null>()
+    const view = (part: LanguageModelV4ToolResultPart, number: number) =>
+      once(part.output, number, async () => {
+        const { output, toolName: tool, toolCallId } = part
+        const isPage = pages.has(tool) || search?.adds(tool)
+        const limit = isPage ? Infinity : maxResultChars
+        const call = { assets, tool, toolCallId, maxResultChars: limit }
+        return showOutput(part, await outputByReference(output, call), number)
+      })
 
     /** Returns where the bodies of a prompt come from, and those that `fetch_asset` read for it. */
     async function sourcesFor(model: LanguageModel, reading: boolean): Promise<BodySources> {
@@ -170,7 +180,7 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
           : undefined
       const hasReading = hasTools && !redaction
       const made = await promptByReference(redaction?.prompt ?? params.prompt, {
-        views,
+        view,
         source: () => sourcesFor(model, hasReading),
         hasReading,
         hasSql: Object.hasOwn(own, queryTablesTool.id),

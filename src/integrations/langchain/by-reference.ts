@@ -19,7 +19,8 @@ import {
   BARE_GUIDE,
   onceEach,
   REFERENCE_GUIDE,
-  readByReference,
+  resultByReference,
+  runAssetTool,
 } from '../plain-tools.ts'
 import {
   inNamespaces,
@@ -76,7 +77,8 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
     )
     const assets = sameAssets(wrapping.assets)
     const trust = settings && new ThreadTrust(settings, assets)
-    const how = { maxResultChars: 8 * 1024, ...wrapping, assets }
+    const { maxResultChars = 8 * 1024 } = wrapping
+    const how = { ...wrapping, assets, maxResultChars }
     // SQL names assets inside a text, where labels cannot be tracked.
     const reading = wrapping.reading.filter(({ id }) => !settings || id !== queryTablesTool.id)
     const readingTools = reading.map((one) => readingTool(one, assets, settings !== null))
@@ -217,7 +219,9 @@ function readingTool(native: AssetTool, assets: Assets, isTracked: boolean): Age
   const { id: name, description } = native
   const read = async (written: unknown, { signal }: { signal?: AbortSignal }) => {
     if (isTracked) checkNamed(name, Object(written))
-    return readByReference(native, Object(written), { assets, signal })
+    const result = await runAssetTool(native, Object(written), { assets, signal })
+    const call = { tool: name, toolCallId: '', maxResultChars: Infinity, signal }
+    return resultByReference(result, { assets, ...call })
   }
   return tool(read, { name, description, schema: assetToolSchema(native) })
 }

@@ -196,6 +196,20 @@ describe('byReference of Mastra', () => {
     expect(given).toEqual([true])
   })
 
+  it('passes on inputs that a schema has made into values without a JSON form', async () => {
+    const given: unknown[] = []
+    const count = createTool({
+      id: 'count',
+      description: '',
+      inputSchema: z.object({ to: z.coerce.bigint() }),
+      async execute({ to }) {
+        given.push(to)
+      },
+    })
+    await play(byReference(), { count }, calls(['count', { to: '12' }]))
+    expect(given).toEqual([12n])
+  })
+
   it('shows the parameters with references, and explains them', async () => {
     const { note } = noting()
     const { model } = await play(byReference(), { note })

@@ -9,10 +9,11 @@ import {
   askAbout,
   assetToolSchema,
   holdsReference,
+  onlyText,
   plainTool,
-  readAsText,
   resolveReferences,
   resultByReference,
+  runAssetTool,
   withGuide,
 } from '../plain-tools.ts'
 import {
@@ -187,7 +188,9 @@ function readingTool(tool: AssetTool, assets: Assets): Executable {
     id: tool.id,
     description: tool.description,
     inputSchema: describingSchema(assetToolSchema(tool)),
-    execute: (input: unknown, context: unknown) =>
-      readAsText(tool, Object(input), { assets, signal: Object(context).abortSignal }),
+    async execute(input: unknown, context: unknown) {
+      const { abortSignal: signal } = Object(context)
+      return onlyText(await runAssetTool(tool, Object(input), { assets, signal }))
+    },
   } as Executable
 }

@@ -1,6 +1,5 @@
 import type { CallToolResult, Tool as McpTool } from '@modelcontextprotocol/client'
 import type { JsonSchema } from '../../boundary/describe-schema.ts'
-import type { Tool } from '../../boundary/tool.ts'
 import { isPlainObject } from '../../core/json/json.ts'
 import { isPlain, join, type Label, TRUSTED, UNTRUSTED } from '../../core/labels/label.ts'
 import {
@@ -44,13 +43,6 @@ export function withLabel(result: Fields, label: Label): Fields {
 /** Whether a server's annotations and the labels of its results are trusted. */
 export type ServerTrust = 'trusted' | 'untrusted'
 
-/** The trust options of a server's tool. */
-export interface ToolTrust
-  extends Pick<Tool, 'readOnly' | 'openWorld' | 'returns' | 'outputSchema'> {
-  /** Records the label that an answer declares. Call it before `returns`. */
-  noteLabel(input: unknown, answer: CallToolResult): void
-}
-
 /**
  * Turns annotations into trust options. A label in the `_meta` of a result replaces the default of a trusted server. Of
  * any other server it only makes results stricter.
@@ -61,7 +53,7 @@ export function serverTrust(
     outputSchema,
   }: { annotations?: McpTool['annotations']; outputSchema?: unknown },
   trust: ServerTrust,
-): ToolTrust {
+) {
   const isBelieved = trust === 'trusted'
   const readOnly = isBelieved && annotations.readOnlyHint === true
   const openWorld = !isBelieved || annotations.openWorldHint !== false
@@ -71,7 +63,8 @@ export function serverTrust(
     readOnly,
     openWorld,
     outputSchema: outputSchema as JsonSchema | undefined,
-    noteLabel(input, { _meta, structuredContent, content }) {
+    /** Records the label that an answer declares. Call it before `returns`. */
+    noteLabel(input: unknown, { _meta, structuredContent, content }: CallToolResult): void {
       const tree = labelInMeta(_meta)
       if (!tree) return
       // The label names fields of the structured content, which is the value if there is no other content.
@@ -80,7 +73,7 @@ export function serverTrust(
       const own = isValue ? tree : { label: wholeOf(tree) }
       labels.set(Object(input), isBelieved ? own : { label: stricterByMeta(usual, _meta) })
     },
-    returns: (input) => {
+    returns: (input: unknown) => {
       const known = labels.get(Object(input))
       return known ? (writeLabelTree(known) as LabelTreeInput) : usual
     },

@@ -10,10 +10,11 @@ import {
   assetToolSchema,
   holdsReference,
   onceEach,
+  onlyText,
   plainTool,
-  readAsText,
   resolveReferences,
   resultByReference,
+  runAssetTool,
   shownSchema,
   withGuide,
 } from '../plain-tools.ts'
@@ -137,8 +138,8 @@ function readingTool(tool: AssetTool, assets: Assets): FunctionTool {
     strict: false,
     async invoke(_, input, details) {
       const { signal } = details ?? {}
-      const read = readAsText(tool, Object(argumentsInText(input)), { assets, signal })
-      return read.then((value) => JSON.stringify(value), errorText(signal))
+      const read = runAssetTool(tool, Object(argumentsInText(input)), { assets, signal })
+      return read.then(onlyText).then(JSON.stringify, errorText(signal))
     },
     needsApproval: async () => false,
     isEnabled: async () => true,

@@ -24,7 +24,6 @@ import {
   type FollowedConversation,
   followConversation,
   isWaiting,
-  repeatIfBusy,
   say,
 } from '../serving/follow-conversation.ts'
 import { saveSentFiles } from '../serving/sent-files.ts'
@@ -49,15 +48,6 @@ interface ResponseOptions {
 export async function createResponse(
   agent: Agent,
   asked: ResponsesRequest,
-  options: ResponseOptions,
-): Promise<Response> {
-  // If another request has just continued the same response, this one continues a fork.
-  return repeatIfBusy(() => respond(agent, asked, options))
-}
-
-async function respond(
-  agent: Agent,
-  asked: ResponsesRequest,
   { request, keepRunning, speaker }: ResponseOptions,
 ): Promise<Response> {
   const conversation = await conversationOf(agent, asked.previous_response_id)
@@ -66,7 +56,15 @@ async function respond(
     const { state } = followed
     const after = state.position
     const input = await readInput(asked, { state, speaker, assets: agent.assets })
-    const runId = await sendInput(agent, asked, { conversation, input, followed })
+    const open = openRun(state)
+    if (open && input.answers.size === 0) {
+      throw new ByrefError(
+        'conversation_busy',
+        'Calls of the previous response wait for their outputs: send these first',
+      )
+    }
+    const ask = { settings: settingsOf(asked), output: asked.text?.format?.schema }
+    const runId = await say(agent, conversation, { ...input, open, ...ask })
     const onEnd = (isCut: boolean): void => {
       followed.close()
       if (!isCut || keepRunning || asked.background) return
@@ -112,32 +110,12 @@ function isInput(event: ConversationEvent): boolean {
   return event.type === 'NEW_MESSAGE' && event.payload.sender.participant_role === 'user'
 }
 
-/** The messages and answers that a request sends to a conversation. */
-interface Sending {
-  conversation: string
-  input: ClientInput
-  followed: FollowedConversation
-}
-
-/** Sends the messages and answers. Resolves to the id of the run that answers. */
-async function sendInput(
-  agent: Agent,
-  { temperature, top_p: topP, max_output_tokens: maxOutputTokens, text }: ResponsesRequest,
-  { conversation, input, followed }: Sending,
-): Promise<string> {
-  const open = openRun(followed.state)
-  if (open && input.answers.size === 0) {
-    throw new ByrefError(
-      'conversation_busy',
-      'Calls of the previous response wait for their outputs: send these first',
-    )
-  }
-  const settings: ModelSettings = defined({
-    temperature: temperature ?? undefined,
-    topP: topP ?? undefined,
-    maxOutputTokens: maxOutputTokens ?? undefined,
+function settingsOf(asked: ResponsesRequest): ModelSettings {
+  return defined({
+    temperature: asked.temperature ?? undefined,
+    topP: asked.top_p ?? undefined,
+    maxOutputTokens: asked.max_output_tokens ?? undefined,
   })
-  return say(agent, conversation, { ...input, open, settings, output: text?.format?.schema })
 }
 
 interface Responding extends ResponseId {
@@ -215,7 +193,8 @@ async function readInput(
     typeof input === 'string' ? [{ role: 'user', content: input }] : input
   const answers = new Map<string, ApprovalAnswer>()
   const messages: MessageInput[] = []
-  if (instructions && instructions !== lastInstructions(state)) {
+  const last = state.messages.findLast(({ sender }) => sender.name === INSTRUCTIONS)
+  if (instructions && instructions !== last?.content) {
     messages.push({ role: 'system', name: INSTRUCTIONS, content: instructions })
   }
   for (const item of items) {
@@ -244,10 +223,6 @@ const ANSWERS = new Set(['function_call_output', 'mcp_approval_response'])
 
 /** The name of the sender of a request's instructions. */
 const INSTRUCTIONS = 'instructions'
-
-function lastInstructions({ messages }: ConversationState): unknown {
-  return messages.findLast(({ sender }) => sender.name === INSTRUCTIONS)?.content
-}
 
 type Item<Type> = Extract<InputItem, { type: Type }>
 

@@ -3,7 +3,7 @@ import { ByrefError, HTTP_STATUS, publicMessage } from '../../core/errors.ts'
 import { openRun, runOf } from '../../core/events/conversation-state.ts'
 import type { ConversationEvent } from '../../core/events/events.ts'
 import { readMetadata } from '../../core/messages/read-metadata.ts'
-import { followConversation } from '../serving/follow-conversation.ts'
+import { followConversation, repeatIfBusy } from '../serving/follow-conversation.ts'
 import { type RequestHandler, readJson, requestHandler } from '../serving/request-handler.ts'
 import { type FoundAgent, type ServedAgentOptions, servedAgent } from '../serving/served-agent.ts'
 import { createResponse } from './create-response.ts'
@@ -43,7 +43,9 @@ export function createResponsesHandler(options: ResponsesOptions): RequestHandle
         })
         const name = found.names.length > 1 ? asked.model : null
         const agent = await found.agent({ name, tools: tools ?? [] })
-        return createResponse(agent, asked, { request, keepRunning, speaker: found.speaker })
+        const how = { request, keepRunning, speaker: found.speaker }
+        // If another request has just continued the same response, this one continues a fork.
+        return repeatIfBusy(() => createResponse(agent, asked, how))
       }
       case 'GET responses :id':
         return Response.json(await keptResponse(await agentOf(found, id), id))

@@ -57,7 +57,7 @@ export function createTracedAgent(options: AgentOptions, tracing: TracingOptions
     },
     resume: (conversation, namespace) => agent.resume(conversation, { namespace }),
   })
-  const spans = workSpans({ tracer, runs, references })
+  const spans = workSpans(runs, { tracer, references })
   const agent = createAgent({ ...options, policies: [spans, ...policies] })
   return traced(agent, runs)
 }
@@ -106,21 +106,11 @@ function withSpan<Options extends { messages: MessagesInput }>(
   return { ...options, messages }
 }
 
-/** Options of {@link workSpans}. */
-interface WorkSpansOptions {
-  tracer: Tracer
-  runs: RunSpans
-  /** Whether calls record which assets they used and made. */
-  references: boolean
-}
-
 /** Maximum number of references in one attribute. */
 const MAX_REFERENCES = 100
 
 /** Runs each model call and each execution of a tool in a span, which is a child of the run's span. */
-function workSpans(options: WorkSpansOptions): Policy {
-  const { tracer, runs, references } = options
-
+function workSpans(runs: RunSpans, { tracer, references }: Required<TracingOptions>): Policy {
   function start(work: Work, kind: SpanKind, name: string, attributes: Attributes): Span {
     const shared = {
       [ATTRIBUTES.conversation]: work.conversation,

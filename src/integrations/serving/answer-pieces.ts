@@ -1,5 +1,5 @@
 import { textOf } from '../../core/board/render-context.ts'
-import type { CallError, ConversationEvent } from '../../core/events/events.ts'
+import type { CallError, ConversationEvent, EventOf } from '../../core/events/events.ts'
 import type { Message, ToolCall } from '../../core/messages/message.ts'
 import { readMetadata } from '../../core/messages/read-metadata.ts'
 
@@ -89,7 +89,7 @@ export class AnswerPieces {
     })
   }
 
-  #keep(event: Extract<ConversationEvent, { type: 'NEW_MESSAGE' }>): AnswerPiece[] {
+  #keep(event: EventOf<'NEW_MESSAGE'>): AnswerPiece[] {
     const { payload: message } = event
     const { id, sender, content_type: type } = message
     const { result, calls } = readMetadata(message)

@@ -38,7 +38,6 @@ export async function followConversation(
   const tools = new Map(agent.tools.map((tool) => [tool.id, tool]))
   const limits = resolveLimits()
   const queue = new EventQueue<Foldable>()
-  let isDeleted = false
   const events = queue[Symbol.asyncIterator]()
   const board = createBoard()
   const folded = createFold(undefined, {
@@ -50,8 +49,7 @@ export async function followConversation(
     if (conversation !== id) return
     for (const record of records) queue.push(record, false)
     if (!deleted) return
-    isDeleted = true
-    queue.end()
+    queue.fail(new ByrefError('conversation_not_found', 'The conversation was deleted'))
   })
   const offStream = agent.onStream((conversation, event, { namespace }) => {
     if (conversation === id && namespace === log.namespace) queue.push({ event }, false)
@@ -77,9 +75,6 @@ export async function followConversation(
     for (const record of past) if (folded.apply(record)) yield record
     for (;;) {
       const { value, done } = await events.next()
-      if (done && isDeleted) {
-        throw new ByrefError('conversation_not_found', 'The conversation was deleted')
-      }
       if (done) return
       if (folded.apply(value)) yield value
     }

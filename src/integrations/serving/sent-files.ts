@@ -3,22 +3,13 @@ import { decodeBase64, decodeDataUrl, parseDataUrl } from '../../assets/bodies/d
 import { isPlainObject } from '../../core/json/json.ts'
 import { canonicalPart, partType } from '../../core/messages/canonical-part.ts'
 
-/** A message in parts without its files, which are its attachments. */
-export interface PartsAndFiles {
-  content: unknown[]
-  metadata: { attachments: { assetRef: string }[] }
-}
-
 /**
- * Saves the files in a message, and the tables in them as tables. A part stays as it is if it is not a file, or if its
- * file is elsewhere.
+ * Saves the files in a message, and the tables in them as tables. Returns the other parts, with the files as
+ * attachments. A part stays as it is if it is not a file, or if its file is elsewhere.
  *
  * @throws what `importFile` throws
  */
-export async function saveSentFiles(
-  parts: readonly unknown[],
-  assets: Assets,
-): Promise<PartsAndFiles> {
+export async function saveSentFiles(parts: readonly unknown[], assets: Assets) {
   const saved = await Promise.all(parts.map((part) => save(part, assets)))
   const attachments = saved.flatMap((assetRef) => (assetRef === null ? [] : [{ assetRef }]))
   return { content: parts.filter((_, i) => saved[i] === null), metadata: { attachments } }

@@ -3,9 +3,9 @@ import { asSchema, type Tool, type ToolSet } from 'ai'
 import { lastYield } from '../../boundary/store.ts'
 import { mapSubschemas, type Schema } from '../../core/board/schema-keywords.ts'
 import { checkOptions, is, type OptionTable } from '../../core/check-options.ts'
-import { ByrefError, errorMessage } from '../../core/errors.ts'
+import { ByrefError } from '../../core/errors.ts'
 import { type LanguageModel, MODEL } from '../../models/language-model.ts'
-import type { CallOptions } from '../ai-sdk/tools/tool-calls.ts'
+import { type CallOptions, invalidArguments } from '../ai-sdk/tools/tool-calls.ts'
 import { outputValue } from '../model-output.ts'
 import type { DurableTool, StepAnswer, StepRequest } from './durable-options.ts'
 
@@ -29,7 +29,6 @@ const AGENT: OptionTable<DurableAgent> = {
   tools: is.recordOf(is.anything),
 }
 
-type ToModelOutput = NonNullable<Tool<unknown, unknown>['toModelOutput']>
 type Ask = (input: unknown, call: CallOptions) => unknown
 
 /** The fields of a tool that are data, besides its schema. */
@@ -54,7 +53,7 @@ export function durableSteps(agent: DurableAgent, wrapping: Wrapping) {
   const model = wrapping.model(bare)
   const tools = wrapping.wrap(given)
 
-  async function run({ type, tool: name, ...call }: Exclude<StepRequest, Bare>) {
+  async function run({ type, tool: name, ...call }: Extract<StepRequest, { tool: string }>) {
     const tool = Object.hasOwn(tools, name) ? tools[name] : undefined
     if (!tool) throw new ByrefError('tool_not_found', `There is no tool "${name}" in durable(…)`)
     const { input: written, ...rest } = call
@@ -65,7 +64,7 @@ export function durableSteps(agent: DurableAgent, wrapping: Wrapping) {
     const output = await lastYield((tool.execute as Ask)(input, options))
     // The tool's own toModelOutput gets values, which must not be stored.
     const isShown = Object.hasOwn(given, name) && given[name]?.toModelOutput
-    const show = tool.toModelOutput as ToModelOutput | undefined
+    const show = tool.toModelOutput as Tool<unknown, unknown>['toModelOutput']
     if (!isShown || !show) return output
     return outputValue(await show({ toolCallId: call.toolCallId, input, output }))
   }
@@ -82,14 +81,8 @@ export function durableSteps(agent: DurableAgent, wrapping: Wrapping) {
 async function checked({ inputSchema }: Tool, input: unknown) {
   const result = await asSchema<unknown>(inputSchema).validate?.(input)
   if (!result || result.success) return { input: result ? result.value : input }
-  const { cause, message } = result.error
-  return {
-    input,
-    error: new ByrefError('invalid_arguments', cause ? errorMessage(cause) : message),
-  }
+  return { input, error: invalidArguments(result.error) }
 }
-
-type Bare = { type: 'describe' } | { type: 'model' }
 
 async function described([name, tool]: [string, Tool]): Promise<DurableTool> {
   const { description, needsApproval, execute, inputSchema } = tool

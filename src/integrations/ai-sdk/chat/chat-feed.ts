@@ -1,6 +1,6 @@
 import type { UIMessageChunk } from 'ai'
 import type { Agent } from '../../../agent/agent-contract.ts'
-import type { ConversationEvent, LogRecord } from '../../../core/events/events.ts'
+import type { ConversationEvent } from '../../../core/events/events.ts'
 import { readAll } from '../../../log/conversation-log.ts'
 import { failureText } from '../../serving/asset-handler.ts'
 import { followConversation } from '../../serving/follow-conversation.ts'
@@ -138,16 +138,12 @@ async function openFeed(
     close()
   }
 
-  const before: LogRecord[] = []
-  try {
-    for await (const record of readAll(agent.log, conversation)) {
-      if (record.position <= followed.state.position) before.push(record)
-    }
-  } catch (error) {
+  const records = await Array.fromAsync(readAll(agent.log, conversation)).catch((error) => {
     followed.close()
     throw error
-  }
-  for (const event of answersFirst(before)) {
+  })
+  const { position } = followed.state
+  for (const event of answersFirst(records.filter((one) => one.position <= position))) {
     push(event)
     // Assume that the browser has seen everything up to the last question: what it really saw is no longer known.
     if (event.type === 'APPROVAL_REQUESTED') pausedAt = chunks.length

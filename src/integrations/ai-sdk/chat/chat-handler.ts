@@ -17,14 +17,11 @@ import {
 import { checkOptions, is, type OptionTable } from '../../../core/check-options.ts'
 import { ByrefError } from '../../../core/errors.ts'
 import { isPlainObject } from '../../../core/json/json.ts'
-import type { Message } from '../../../core/messages/message.ts'
 import { failureResponse } from '../../serving/asset-handler.ts'
 import { type RequestHandler, requestHandler, requireJson } from '../../serving/request-handler.ts'
 import { type ChatFeed, ChatFeeds } from './chat-feed.ts'
 import type { UIChunkOptions } from './ui-chunks.ts'
 import { again, edited, findMessage, toInput, uiMessages } from './ui-messages.ts'
-
-type How = ChatRequest['how']
 
 /**
  * An agent, or a function that returns the agent for a request, such as `agent.scoped(user)`. The function can also
@@ -59,7 +56,12 @@ export function createChatHandler(given: ChatHandlerOptions): RequestHandler {
   const agents = readServedAgents('createChatHandler', options)
   const feeds = new ChatFeeds(urls)
 
-  async function send(agent: Agent, id: string, message: UIMessage, how: How): Promise<Response> {
+  async function send(
+    agent: Agent,
+    id: string,
+    message: UIMessage,
+    how: ChatRequest['how'],
+  ): Promise<Response> {
     const before = await feeds.current(agent, id)
     if (before && before.waiting().length > 0) {
       const why = 'A call waits for an answer: approve or deny it before you send another message'
@@ -67,7 +69,9 @@ export function createChatHandler(given: ChatHandlerOptions): RequestHandler {
     }
     // An edited message, or one that is sent again, takes the place of the one in the log.
     const replaced = how === 'say' ? null : await findMessage(agent, id, message.id)
-    const input = inputOf(message, how, replaced)
+    const repeated =
+      replaced && (how === 'edit' ? edited(message, replaced, urls) : again(replaced))
+    const input = repeated ?? toInput(message)
     const feed = await feeds.open(agent, id, ({ messageIds }) => messageIds.includes(input.id))
     try {
       const run = await agent.start({
@@ -81,11 +85,6 @@ export function createChatHandler(given: ChatHandlerOptions): RequestHandler {
       feed.close()
       throw error
     }
-  }
-
-  function inputOf(message: UIMessage, how: How, replaced: Message | null) {
-    if (!replaced) return toInput(message)
-    return how === 'edit' ? edited(message, replaced, urls) : again(replaced)
   }
 
   async function answer(agent: Agent, id: string, { parts }: UIMessage): Promise<Response> {

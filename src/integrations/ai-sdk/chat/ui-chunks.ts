@@ -33,9 +33,7 @@ interface KnownAssets {
 }
 
 /** Whether this is the run to convert. */
-export type IsRun = (started: RunStarted) => boolean
-
-type RunStarted = Extract<ConversationEvent, { type: 'RUN_STARTED' }>
+export type IsRun = (started: EventOf<'RUN_STARTED'>) => boolean
 
 const REASONS: Partial<Record<FinishReason, UIFinishReason>> = {
   done: 'stop',
@@ -56,7 +54,7 @@ export class RunChunks {
   readonly #asked = new Set<string>()
   /** The calls of sub-agents that people were asked about, with the answers. */
   readonly #subCalls = new Map<string, { caller: string; approved: boolean | null }>()
-  readonly #boardChunks = createBoardChunks()
+  readonly #board = createBoard([])
   readonly #shown: ShownText
   #runId = ''
   #isInStep = false
@@ -93,8 +91,23 @@ export class RunChunks {
     if (event.type !== 'NEW_MESSAGE') return isOfRun ? this.#answered(event) : []
     if (event.deliver) return []
     // Data messages from before the run count: they are on the board.
-    const data = isData(event.payload) ? this.#boardChunks(event.payload) : null
+    const data = isData(event.payload) ? this.#ofData(event.payload) : null
     return isOfRun ? (data ?? this.#answered(event)) : []
+  }
+
+  /** Returns the value that a data message changed. A later chunk with the same id replaces it. */
+  #ofData(message: Message): UIMessageChunk[] {
+    const board = this.#board
+    try {
+      board.append(message)
+    } catch {
+      // A message of another program may break its schema. Then it is not on the board.
+      return []
+    }
+    const { kind = 'data', _instance: instance } = message.content as DataBlock
+    const id = formatVariable({ kind, instance }, [])
+    if (!board.has(id)) return []
+    return [{ type: 'data-board', id, data: defined({ kind, instance, value: board.read(id) }) }]
   }
 
   #answered(event: ConversationEvent): UIMessageChunk[] {
@@ -284,30 +297,10 @@ function resultOf({
   return { type: 'tool-output-error', toolCallId: id, errorText }
 }
 
-type RunEnd = Extract<ConversationEvent, { type: 'RUN_FINISHED' }>['result']
-
-function endOf({ reason, usage }: RunEnd): UIMessageChunk {
+function endOf({ reason, usage }: EventOf<'RUN_FINISHED'>['result']): UIMessageChunk {
   if (reason === 'cancelled') return { type: 'abort', reason }
   const finishReason = REASONS[reason] ?? 'other'
   return { type: 'finish', finishReason, messageMetadata: { usage, reason } }
-}
-
-/** Returns the value that a data message changed. A later chunk with the same id replaces it. */
-function createBoardChunks(): (message: Message) => UIMessageChunk[] {
-  const board = createBoard([])
-  return (message) => {
-    try {
-      board.append(message)
-    } catch {
-      // A message of another program may break its schema. Then it is not on the board.
-      return []
-    }
-    const { kind = 'data', _instance: instance } = message.content as DataBlock
-    const id = formatVariable({ kind, instance }, [])
-    if (!board.has(id)) return []
-    const data = defined({ kind, instance, value: board.read(id) })
-    return [{ type: 'data-board', id, data }]
-  }
 }
 
 /**

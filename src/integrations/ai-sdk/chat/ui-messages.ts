@@ -1,8 +1,9 @@
 import { readUIMessageStream, type UIMessage, type UIMessageChunk } from 'ai'
 import type { Agent } from '../../../agent/agent-contract.ts'
+import { defined } from '../../../assets/defined.ts'
 import { checkOptions, is } from '../../../core/check-options.ts'
 import { emptyConversation } from '../../../core/events/conversation-state.ts'
-import type { AssetCreated, LogRecord } from '../../../core/events/events.ts'
+import type { AssetCreated } from '../../../core/events/events.ts'
 import { foldAll } from '../../../core/events/fold.ts'
 import { isDeleted, type Message } from '../../../core/messages/message.ts'
 import { type ReadMedia, readParts } from '../../../core/messages/message-parts.ts'
@@ -41,9 +42,7 @@ export async function uiMessages(
   let answers: string[] = []
   const areGone = (ids: readonly string[]): boolean =>
     ids.length > 0 && ids.every((id) => deleted.has(id))
-  const records: LogRecord[] = []
-  for await (const record of readAll(log, conversation)) records.push(record)
-  for (const event of answersFirst(records)) {
+  for (const event of answersFirst(await Array.fromAsync(readAll(log, conversation)))) {
     if (event.type === 'NEW_MESSAGE' && deleted.has(event.payload.id)) continue
     if (event.type === 'NEW_MESSAGE' && isUserMessage(event.payload)) {
       pending.set(event.payload.id, event.payload)
@@ -70,7 +69,7 @@ export function toInput({ id, parts }: UIMessage): MessageInput & { id: string }
     if (part.type === 'text') return { type: 'text', text: part.text }
     if (part.type !== 'file') return []
     const { url: data, mediaType, filename } = part
-    return { type: 'file', data, mediaType, ...(filename === undefined ? {} : { filename }) }
+    return defined({ type: 'file', data, mediaType, filename })
   })
   const [first] = content
   const isText = content.length === 1 && first && 'text' in first
@@ -119,21 +118,15 @@ function toUIMessage(message: Message, { assetUrl = (ref) => ref }: UIChunkOptio
     role: 'user',
     parts: partsOf(message).map((part) => {
       if (part.type === 'text') return part
-      const { ref, mimeType: mediaType, fileName } = part
-      const filename = fileName === undefined ? {} : { filename: fileName }
-      return { type: 'file', mediaType, url: assetUrl(ref), ...filename }
+      const { ref, mimeType: mediaType, fileName: filename } = part
+      return defined({ type: 'file', mediaType, url: assetUrl(ref), filename })
     }),
   }
 }
 
 /** Builds the message that a browser would build from the chunks. Returns an empty list if it would show nothing. */
 async function messageOf(chunks: readonly UIMessageChunk[]): Promise<UIMessage[]> {
-  const stream = new ReadableStream<UIMessageChunk>({
-    start(controller) {
-      for (const chunk of chunks) if (chunk.type !== 'error') controller.enqueue(chunk)
-      controller.close()
-    },
-  })
+  const stream = ReadableStream.from(chunks.filter(({ type }) => type !== 'error'))
   let last: UIMessage | undefined
   for await (const message of readUIMessageStream({ stream })) last = message
   return last && last.parts.length > 0 ? [last] : []
@@ -149,8 +142,7 @@ export async function findMessage(
   conversation: string,
   id: string,
 ): Promise<Message | null> {
-  const records: LogRecord[] = []
-  for await (const record of readAll(agent.log, conversation)) records.push(record)
+  const records = await Array.fromAsync(readAll(agent.log, conversation))
   const { messages } = foldAll(emptyConversation, records)
   const isIt = (one: Message): boolean => isUserMessage(one) && uiIdOf(one) === id
   return messages.find((one) => isIt(one) && !isDeleted(one)) ?? null

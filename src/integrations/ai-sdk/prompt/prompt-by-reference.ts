@@ -38,7 +38,8 @@ export interface BodySources {
 
 /** The sources of a prompt's results and bodies. */
 interface PromptOptions {
-  views: ResultViews
+  /** Returns how a result is shown by its number; null if it stays as it is. */
+  view(part: LanguageModelV4ToolResultPart, number: number): Promise<ShownResult | null>
   /** Returns the model's capabilities. Called only for prompts with bodies. */
   source(): Promise<BodySources>
   /** Whether the model has the tools that read assets. */
@@ -47,12 +48,6 @@ interface PromptOptions {
   hasSql: boolean
   /** In quarantine: the results that stay redacted, and the bodies that may be sent. */
   redaction?: Pick<RedactedPrompt, 'redacted' | 'shows'>
-}
-
-/** A prompt, and whether it names an asset that `fetch_asset` and `search_asset` could read. */
-export interface MadePrompt {
-  prompt: LanguageModelV4Prompt
-  isReadable: boolean
 }
 
 /** A message that changes: the item to resolve, and the messages to make of it. */
@@ -73,19 +68,21 @@ const TEXT_ONLY: ResultCapabilities = {
  * Shows a prompt by reference: longer results have their names, bodies are sent as the model takes them, and the guide
  * explains references where they first appear. The result depends on the messages alone, so each prompt starts with the
  * one before it. Returns the same prompt if nothing changes.
+ *
+ * @returns The prompt, and whether it names an asset that `fetch_asset` and `search_asset` could read.
  */
 export async function promptByReference(
   prompt: LanguageModelV4Prompt,
-  { views, source, hasReading, hasSql, redaction }: PromptOptions,
-): Promise<MadePrompt> {
+  { view, source, hasReading, hasSql, redaction }: PromptOptions,
+) {
   let number = 0
-  const view = (part: ToolMessage['content'][number]) => {
+  const show = (part: ToolMessage['content'][number]) => {
     if (part.type !== 'tool-result') return null
     number++
-    return redaction?.redacted.has(part.output) ? null : views.of(part, number)
+    return redaction?.redacted.has(part.output) ? null : view(part, number)
   }
   const shown = await Promise.all(
-    prompt.map((one) => (one.role === 'tool' ? Promise.all(one.content.map(view)) : [])),
+    prompt.map((one) => (one.role === 'tool' ? Promise.all(one.content.map(show)) : [])),
   )
   const guide = (topic: PlacedTopic): string | null => {
     if (topic === 'reading' && !hasReading) return null
@@ -208,42 +205,12 @@ function contentOf(
   return parts.map((part) => (part.type === 'file' && 'ref' in part ? toFilePart(part, how) : part))
 }
 
-type ResultPart = LanguageModelV4ToolResultPart
-
-/** How a result is shown by its number. */
-interface View {
-  number: number
-  as: Promise<ShownResult | null>
-}
-
 /** Results up to this length stay as they are, if they contain no reference. */
 const SHORT_CHARS = 200
 
-/** Shows the results of prompts by their names. Each result is converted once, however many prompts contain it. */
-export class ResultViews {
-  /** Cached by output, because the AI SDK keeps this object from step to step. */
-  readonly #views = new WeakMap<object, View>()
-  readonly #byReference: (part: ResultPart) => Promise<ModelOutput>
-
-  /** @param byReference A result with its bodies as references, also of a tool that is not wrapped. */
-  constructor(byReference: (part: ResultPart) => Promise<ModelOutput>) {
-    this.#byReference = byReference
-  }
-
-  /** Returns how a result is shown; null if it stays as it is. */
-  of(part: ResultPart, number: number): View['as'] {
-    const { output } = part
-    const known = this.#views.get(output)
-    if (known?.number === number) return known.as
-    const as = this.#byReference(part).then((made) => showOutput(part, made, number))
-    this.#views.set(output, { number, as })
-    as.catch(() => this.#views.delete(output))
-    return as
-  }
-}
-
-function showOutput(
-  { toolCallId, toolName }: ResultPart,
+/** Returns how an output of a call is shown by its number; null if the result stays as it is. */
+export function showOutput(
+  { toolCallId, toolName }: LanguageModelV4ToolResultPart,
   output: ModelOutput,
   number: number,
 ): ShownResult | null {

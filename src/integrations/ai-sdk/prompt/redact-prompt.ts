@@ -41,7 +41,6 @@ export async function redactPrompt(
   { trust, tools, assets }: PromptRedaction,
 ): Promise<RedactedPrompt> {
   const labels = new MessageLabels(prompt, trust)
-  const results = labels.results.values()
   const redacted = new Set<object>()
   let number = 0
   let guide = GUIDE
@@ -49,8 +48,8 @@ export async function redactPrompt(
   async function redactPart(part: Part): Promise<Part> {
     if (part.type === 'file') return redactedFile(part, assets)
     if (part.type !== 'tool-result') return part
-    const name = resultName(++number)
-    const result = results.next().value
+    const result = labels.results[number++]
+    const name = resultName(number)
     if (!result || !isRedacted(result.labels)) return part
     const tool = await tools
       .get(part.toolName)

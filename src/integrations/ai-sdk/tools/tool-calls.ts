@@ -15,6 +15,7 @@ import { ByrefError, errorMessage } from '../../../core/errors.ts'
 import { isPlainObject } from '../../../core/json/json.ts'
 import { onceResolved } from '../../../core/once-resolved.ts'
 import { outputValue } from '../../model-output.ts'
+import { holdsReference } from '../../plain-tools.ts'
 import { describingSchema } from '../../reference-schema.ts'
 import { MessageLabels } from '../../trust/message-labels.ts'
 import { flowTool, type MessageTrust } from '../../trust/tool-trust.ts'
@@ -62,13 +63,11 @@ export class ToolCalls {
       async () => this.#boundary.describe(await this.described()).inputSchema,
       {
         validate: async (value) => {
-          if (!given.validate || mayHoldRefs(value)) return { success: true, value }
+          if (!given.validate || holdsReference(value, IN_TEXT)) return { success: true, value }
           const result = await given.validate(value)
           if (result.success || !options.explains) return result
-          // The message of the cause has no copy of the whole value.
-          const { cause, message } = result.error
-          const error = new ByrefError('invalid_arguments', cause ? errorMessage(cause) : message)
-          return { success: false, error: withTool(error, await this.described()) as Error }
+          const error = withTool(invalidArguments(result.error), await this.described())
+          return { success: false, error: error as Error }
         },
       },
     )
@@ -130,6 +129,11 @@ export class ToolCalls {
   }
 }
 
+/** Returns the error of the AI SDK's schema. The message of its cause has no copy of the whole value. */
+export function invalidArguments({ cause, message }: Error): ByrefError {
+  return new ByrefError('invalid_arguments', cause ? errorMessage(cause) : message)
+}
+
 /** Reads `†result#N` from the results in the messages of a call. */
 function sourceOf(messages: CallOptions['messages'], assets: Assets) {
   const parts = messages.flatMap(({ role, content }) => (role === 'tool' ? content : []))
@@ -163,23 +167,9 @@ async function describe(name: string, tool: Tool, schema: Schema<unknown>): Prom
   }
 }
 
-function hasRefs(input: unknown): input is Record<string, unknown> {
-  return isPlainObject(input) && mayHoldRefs(input)
-}
-
+/** A variable, an embedded reference, or an asset's URL. */
 const IN_TEXT = /†|<\||^\s*asset:/i
 
-/**
- * Returns whether a value may hold a reference: a variable, an embedded reference, an asset's URL, or an object that
- * names an asset.
- */
-function mayHoldRefs(root: unknown): boolean {
-  const waiting: unknown[] = [root]
-  for (const value of waiting) {
-    if (typeof value === 'string' && IN_TEXT.test(value)) return true
-    if (typeof value !== 'object' || value === null) continue
-    if ('asset_id' in value || 'assetRef' in value) return true
-    for (const item of Object.values(value)) waiting.push(item)
-  }
-  return false
+function hasRefs(input: unknown): input is Record<string, unknown> {
+  return isPlainObject(input) && holdsReference(input, IN_TEXT)
 }

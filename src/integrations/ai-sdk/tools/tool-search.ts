@@ -164,25 +164,18 @@ function asWritten(
   message: LanguageModelV4Message,
   isHidden: (tool: string) => boolean,
 ): LanguageModelV4Message {
-  if (message.role === 'assistant') {
-    const content = message.content.map((part) => {
-      if (part.type !== 'tool-call' || part.providerExecuted || !isHidden(part.toolName)) {
-        return part
-      }
-      const { toolCallId: id, toolName: name } = part
-      const call = { id, name, arguments: Object(part.input), via: CALL_TOOL }
-      const { arguments: input } = asModelWrote(call)
-      return { ...part, toolName: CALL_TOOL, input }
-    })
-    return { ...message, content }
-  }
-  if (message.role !== 'tool') return message
-  const content = message.content.map((part) =>
-    part.type === 'tool-result' && isHidden(part.toolName)
-      ? { ...part, toolName: CALL_TOOL }
-      : part,
-  )
-  return { ...message, content }
+  const { role } = message
+  if (role !== 'assistant' && role !== 'tool') return message
+  const content = message.content.map((part) => {
+    const isCall = part.type === 'tool-call' && !part.providerExecuted
+    const isResult = part.type === 'tool-result' && role === 'tool'
+    if (!(isCall || isResult) || !isHidden(part.toolName)) return part
+    if (part.type === 'tool-result') return { ...part, toolName: CALL_TOOL }
+    const { toolCallId: id, toolName: name } = part
+    const call = { id, name, arguments: Object(part.input), via: CALL_TOOL }
+    return { ...part, toolName: CALL_TOOL, input: asModelWrote(call).arguments }
+  })
+  return { ...message, content } as LanguageModelV4Message
 }
 
 /**

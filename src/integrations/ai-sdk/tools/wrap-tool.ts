@@ -2,6 +2,7 @@ import type { Tool } from 'ai'
 import { isIterable, lastYield } from '../../../boundary/store.ts'
 import { ByrefError } from '../../../core/errors.ts'
 import type { ModelOutput } from '../../model-output.ts'
+import { oncePer } from '../../plain-tools.ts'
 import {
   outputByReference,
   type ResultOptions,
@@ -11,6 +12,7 @@ import {
 import type { CallOptions, ToolCalls } from './tool-calls.ts'
 
 type Execute = (input: unknown, options: CallOptions) => unknown
+type ToModelOutput = NonNullable<Tool['toModelOutput']>
 
 /**
  * Wraps a tool: its parameters take references, and the model gets references in its results. The application gets the
@@ -112,23 +114,17 @@ function asking(calls: ToolCalls): Tool['needsApproval'] | Execute {
 }
 
 /** Returns the output for the model. It is computed once, because a stream in a value can be read only once. */
-function showing(
-  tool: Tool,
-  storing: (toolCallId: string) => ResultOptions,
-): NonNullable<Tool['toModelOutput']> {
-  const shown = new WeakMap<object, { id: string; output: Promise<ModelOutput> }>()
-  const show: NonNullable<Tool['toModelOutput']> = async (call) => {
+function showing(tool: Tool, storing: (toolCallId: string) => ResultOptions): ToModelOutput {
+  const once = oncePer<ModelOutput>()
+  async function show(call: Parameters<ToModelOutput>[0]): Promise<ModelOutput> {
     const options = storing(call.toolCallId)
     if (!tool.toModelOutput) return valueOutput(call.output, options)
     return outputByReference(await tool.toModelOutput(call), options)
   }
+
   return (call) => {
-    const { toolCallId: id } = call
     const output: unknown = call.output
     if (typeof output !== 'object' || output === null) return show(call)
-    const known = shown.get(output)
-    const made = known?.id === id ? known : { id, output: Promise.resolve(show(call)) }
-    shown.set(output, made)
-    return made.output
+    return once(output, call.toolCallId, () => show(call))
   }
 }

@@ -7,6 +7,7 @@ import type {
   Tool,
 } from '@modelcontextprotocol/client'
 import type { InputRequiredResult, Server, ServerContext } from '@modelcontextprotocol/server'
+import { defined } from '../../../assets/defined.ts'
 import { noSuchTool } from '../../../boundary/tool-index.ts'
 import { checkOptions, is, type OptionTable } from '../../../core/check-options.ts'
 import { ByrefError, errorMessage } from '../../../core/errors.ts'
@@ -21,7 +22,7 @@ import {
   ProtocolError,
   type RpcMessage,
 } from '../rpc/json-rpc.ts'
-import { OpenCalls, type Round } from './open-calls.ts'
+import { OpenCalls } from './open-calls.ts'
 import { ResourcePlaces } from './resource-places.ts'
 import {
   NOT_RUNNING,
@@ -173,12 +174,8 @@ class Joined implements JoinedServers {
     const isNew = params?.capabilities === undefined
     const declared = isNew ? Object(params?._meta)[CLIENT_CAPABILITIES] : params?.capabilities
     const { sampling, elicitation, roots } = Object(declared) as ClientCapabilities
-    const capabilities = {
-      ...(sampling ? { sampling } : {}),
-      ...(elicitation ? { elicitation } : {}),
-      // Since 2026-07-28, roots can only be asked for within a request.
-      ...(roots && !isNew ? { roots } : {}),
-    }
+    // Since 2026-07-28, roots can only be asked for within a request.
+    const capabilities = defined({ sampling, elicitation, roots: isNew ? undefined : roots })
     for (const connection of this.#connections) connection.declare(capabilities)
     const all = Promise.allSettled(this.#connections.map((one) => one.client()))
     await withinTime(all, this.#options.startMs ?? 10_000)
@@ -249,11 +246,10 @@ class Joined implements JoinedServers {
     })
     server.setRequestHandler('completion/complete', async ({ params }) => {
       const { ref } = params
-      const prompt = ref.type === 'ref/prompt' ? this.#prompts.get(ref.name) : undefined
-      const connection =
-        ref.type === 'ref/prompt'
-          ? prompt?.connection
-          : this.#resources.placeOf(ref.uri, this.#connections)
+      const isPrompt = ref.type === 'ref/prompt'
+      const prompt = isPrompt ? this.#prompts.get(ref.name) : undefined
+      const place = isPrompt ? undefined : this.#resources.placeOf(ref.uri, this.#connections)
+      const connection = prompt?.connection ?? place
       if (!connection) return { completion: { values: [] } }
       const own = prompt ? { ...params, ref: { ...ref, name: prompt.item.name } } : params
       return (await connection.client()).complete(own as typeof params)
@@ -302,33 +298,31 @@ class Joined implements JoinedServers {
   ): Promise<(Result & { resultType?: undefined }) | InputRequiredResult> {
     const { signal } = mcpReq
     const state = mcpReq.requestState<string>()
-    let round: Round<Result>
-    if (state === undefined) {
-      const progressToken = mcpReq._meta?.progressToken
-      const onprogress: RequestOptions['onprogress'] = ({ message, ...progress }) => {
-        const text = message === undefined ? {} : { message: `${connection.name}: ${message}` }
-        const params = { ...progress, ...text, progressToken }
-        // The client may have stopped waiting.
-        mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {})
-      }
-      const reporting = progressToken === undefined ? {} : { onprogress }
-      const run = async (cancelled: AbortSignal): Promise<Result> => {
-        const options = { ...reporting, signal: cancelled, timeout: NO_TIMEOUT }
-        const client = await connection.client()
-        try {
-          return await work(client, options)
-        } catch (error) {
-          // The server has forgotten the session, and has not run the request.
-          if (Object(error).status !== NOT_FOUND) throw error
-          await connection.drop(client)
-          return work(await connection.client(), options)
-        }
-      }
-      round = await this.#calls.begin(connection, run, signal)
-    } else {
-      const response = Object.values(mcpReq.inputResponses ?? {})[0]
-      round = await this.#calls.goOn<Result>(state, response, signal)
+    const progressToken = mcpReq._meta?.progressToken
+    const onprogress: RequestOptions['onprogress'] = ({ message, ...progress }) => {
+      const text = message === undefined ? {} : { message: `${connection.name}: ${message}` }
+      const params = { ...progress, ...text, progressToken }
+      // The client may have stopped waiting.
+      mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {})
     }
+    const reporting = progressToken === undefined ? {} : { onprogress }
+    const run = async (cancelled: AbortSignal): Promise<Result> => {
+      const options = { ...reporting, signal: cancelled, timeout: NO_TIMEOUT }
+      const client = await connection.client()
+      try {
+        return await work(client, options)
+      } catch (error) {
+        // The server has forgotten the session, and has not run the request.
+        if (Object(error).status !== NOT_FOUND) throw error
+        await connection.drop(client)
+        return work(await connection.client(), options)
+      }
+    }
+    const [response] = Object.values(mcpReq.inputResponses ?? {})
+    const round =
+      state === undefined
+        ? await this.#calls.begin(connection, run, signal)
+        : await this.#calls.goOn<Result>(state, response, signal)
     if ('result' in round) return round.result
     const { method, params } = round.question
     const inputRequests = { [method]: { method, params } } as InputRequiredResult['inputRequests']

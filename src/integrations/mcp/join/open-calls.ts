@@ -28,7 +28,7 @@ const MAX_WAITING = 100
  * answer, and sends the request again with the response of its person or model. Meanwhile the server waits.
  */
 export class OpenCalls {
-  readonly #running: OpenCall<unknown>[] = []
+  readonly #running = new Set<OpenCall<unknown>>()
   /** Calls whose question was sent to the client, by the state that the client sends back. */
   readonly #waiting = new Map<string, OpenCall<unknown>>()
 
@@ -42,10 +42,8 @@ export class OpenCalls {
     const result = work(cancelled.signal).then((one) => ({ result: one }))
     const cancel = () => cancelled.abort()
     const call: OpenCall<Result> = { connection, result, questions: [], wake() {}, cancel }
-    this.#running.push(call)
-    const end = () => {
-      this.#running.splice(this.#running.indexOf(call), 1)
-    }
+    this.#running.add(call)
+    const end = () => this.#running.delete(call)
     result.then(end, end)
     return this.#next(call, signal)
   }
@@ -73,7 +71,7 @@ export class OpenCalls {
    * @throws ByrefError `call_denied` without such a request
    */
   ask(connection: ServerConnection, question: Question): Promise<unknown> {
-    const call = this.#running.findLast((one) => one.connection === connection)
+    const call = [...this.#running].findLast((one) => one.connection === connection)
     if (!call) {
       const message = 'The client can only be asked while it waits for an answer'
       throw new ByrefError('call_denied', message)

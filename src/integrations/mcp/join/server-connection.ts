@@ -231,19 +231,15 @@ export class ServerConnection {
   }
 
   /** Some servers exit if they receive a request before `initialize`. They are started again without it. */
-  async #connect(): Promise<Client> {
-    const first = await this.source.connect()
-    const isLocal = first.whyEnded !== undefined
+  async #connect(mode: 'auto' | 'legacy' = 'auto'): Promise<Client> {
+    const transport = await this.source.connect()
     try {
-      return await this.#connectTo(first, 'auto')
+      return await this.#connectTo(transport, mode)
     } catch (error) {
-      await first.close().catch(() => {})
-      if (!isLocal || error !== ENDED || this.#isClosed) throw error
-      const second = await this.source.connect()
-      return this.#connectTo(second, 'legacy').catch(async (reason) => {
-        await second.close().catch(() => {})
-        throw reason === ENDED ? new Error(second.whyEnded?.()) : reason
-      })
+      await transport.close().catch(() => {})
+      if (!transport.whyEnded || error !== ENDED || this.#isClosed) throw error
+      if (mode === 'auto') return this.#connect('legacy')
+      throw new Error(transport.whyEnded())
     }
   }
 

@@ -21,13 +21,8 @@ const STATE = 'byref-task:'
 type Send = (message: RpcMessage, options?: unknown) => Promise<void>
 type Request = RpcMessage & { id: string | number }
 
-/** A call that the server runs as a task. */
-interface Task {
-  id: string
-  /** The request that is answered when the task ends. */
-  request: Request
-  signal: AbortSignal
-}
+/** The state of a call that the server runs as a task. */
+type TaskState = { taskId: string; [key: string]: unknown }
 
 /**
  * Lets a client call tools that run as tasks, as if they were long calls. It asks for the state of the task
@@ -37,8 +32,7 @@ interface Task {
  * @returns The same transport.
  */
 export function withTasks<One extends ServerTransport>(transport: One): One {
-  const tasks = new TaskTransport(transport)
-  tasks.attach()
+  new TaskTransport(transport).attach()
   return transport
 }
 
@@ -101,18 +95,16 @@ class TaskTransport {
     else this.#follow(request, { taskId })
   }
 
-  #follow(
-    request: Request,
-    { taskId, ...state }: { taskId: string; [key: string]: unknown },
-  ): void {
+  /** Answers a request when its task ends. */
+  #follow(request: Request, state: TaskState): void {
     const controller = new AbortController()
     this.#running.set(request.id, controller)
     const { signal } = controller
-    const task = { id: taskId, request, signal }
+    const { taskId } = state
     const cancel = () =>
       inBackground('Cancelling a task', this.#ask(request, 'tasks/cancel', { taskId }))
     signal.addEventListener('abort', cancel, { once: true })
-    const followed = this.#untilEnd(task, state)
+    const followed = this.#untilEnd(request, state, signal)
       .catch((error) => failureOf(request, error))
       .then((answer) => {
         this.#running.delete(request.id)
@@ -122,8 +114,12 @@ class TaskTransport {
   }
 
   /** Returns the answer to a call when its task ends or has a question. */
-  async #untilEnd({ id, request, signal }: Task, first: object): Promise<RpcMessage> {
-    let state: Record<string, unknown> = { ...first }
+  async #untilEnd(
+    request: Request,
+    { taskId, ...first }: TaskState,
+    signal: AbortSignal,
+  ): Promise<RpcMessage> {
+    let state: Record<string, unknown> = first
     let reported: unknown
     for (let step = 1; ; step++) {
       const { statusMessage } = state
@@ -132,10 +128,10 @@ class TaskTransport {
         this.#report(request, { progress: step, message: statusMessage })
       }
       await sleep(pauseOf(state), undefined, { signal, ref: false })
-      const answer = await this.#ask(request, 'tasks/get', { taskId: id })
+      const answer = await this.#ask(request, 'tasks/get', { taskId })
       if (!isPlainObject(answer.result)) return { ...answer, id: request.id }
       state = answer.result
-      const ended = endOf(state, id)
+      const ended = endOf(state, taskId)
       if (ended) return { jsonrpc: '2.0', id: request.id, ...ended }
     }
   }

@@ -12,7 +12,7 @@ import {
 } from '../assets-for-clients.ts'
 import { stricterByMeta, withLabel } from '../mcp-labels.ts'
 import { answerTo, failureOf, isUnknownMethod, type RpcMessage } from '../rpc/json-rpc.ts'
-import type { Ask, Handler, Peers } from '../rpc/relay.ts'
+import type { Handler, Peers } from '../rpc/relay.ts'
 import { type ProxyCall, type ProxySession, ProxyTools, type ProxyView } from './proxy-tools.ts'
 import { type ShortenOptions, shortenResult } from './shorten-result.ts'
 
@@ -30,132 +30,123 @@ const WORDLESS = /^(ping|roots\/list|notifications\/.*list_changed|notifications
 type Limits = Omit<ShortenOptions, 'save' | 'readingTools'>
 
 /**
- * The view of a client that sees values. Large ones become references. With trust on, the session records the label of
- * everything that the client sees.
+ * Returns the view of a client that sees values. Large ones become references. With trust on, the session records the
+ * label of everything that the client sees.
  */
-export class PlainView implements ProxyView {
-  readonly handlers: ProxyView['handlers']
-  /** With trust on, everything else that the server answers is seen, too. */
-  readonly otherwise?: Handler
-  readonly #session: ProxySession
-  readonly #limits: Limits
-  readonly #tools: ProxyTools
-
-  constructor(session: ProxySession, limits: Limits) {
-    this.#session = session
-    this.#limits = limits
-    this.#tools = new ProxyTools(session, {
-      isQuarantine: false,
-      added: assetTools(session.editing),
-      toServer: (request) => request,
-      async read(tool, { written, label, signal }) {
-        const { labels } = session
-        if (labels) checkNamed(tool.id, written)
-        labels?.showWhole(label)
-        return callAssetTool(tool, written, { assets: session.assetsFor(label), signal })
-      },
-      shown: (answer, { name, ...call }) => this.#short(answer, `${name} result`, call),
-      failed: (error) => error,
-    })
-    this.handlers = this.#handlers()
-    if (session.labels) this.otherwise = (request, { ask }) => this.#passed(request, ask)
-  }
-
-  readonly fromServer: ProxyView['fromServer'] = (message) => {
-    const { method = '', params } = message
-    if (method === 'notifications/tools/list_changed') {
-      this.#tools.changed()
-      if (this.#tools.isSearched) return null
-    }
-    const isSilent = method === 'notifications/progress' && Object(params).message === undefined
-    if (!isSilent && !WORDLESS.test(method)) this.#session.labels?.showWhole(UNTRUSTED)
-    return message
-  }
-
-  #handlers(): ProxyView['handlers'] {
-    const tools = this.#tools
-    const introduced: Handler = async (request, { ask }) => {
-      tools.noteCapabilities(request)
-      return withGuide(await ask(request))
-    }
-    /** Answers with the server's result, shortened. */
-    const short = (kind: string): Handler => {
-      return async (request, { ask }) => {
-        const name = `${Object(request.params).name ?? ''} ${kind}`.trim()
-        return this.#short(await ask(request), name)
-      }
-    }
-    return {
-      initialize: introduced,
-      'server/discover': introduced,
-      'tools/list': tools.list,
-      'tools/call': tools.call,
-      'tasks/result': short('task result'),
-      'tasks/get': async (request, { ask }) => this.#withTask(await ask(request)),
-      'prompts/get': short('prompt'),
-      'resources/list': async (request, { ask }) => {
-        const answer = await ask(request)
-        if (Object(answer.result?.resources).length > 0) this.#seen(answer)
-        return listed(answer, request, 'resources', [])
-      },
-      'resources/templates/list': async (request, { ask }) =>
-        listed(await ask(request), request, 'resourceTemplates', [ASSET_TEMPLATE]),
-      'resources/read': (request, peers) => this.#resource(request, peers, short('resource')),
-    }
-  }
-
-  async #passed(request: RpcMessage, ask: Ask): Promise<RpcMessage> {
-    const answer = await ask(request)
-    const isAuthored = AUTHORED.test(request.method ?? '') && isPlainObject(answer.result)
-    if (!isAuthored) this.#seen(answer)
-    return answer
-  }
+export function plainView(session: ProxySession, limits: Limits): ProxyView {
+  const { labels } = session
+  const tools = new ProxyTools(session, {
+    isQuarantine: false,
+    added: assetTools(session.editing),
+    async read(tool, { written, label, signal }) {
+      if (labels) checkNamed(tool.id, written)
+      labels?.showWhole(label)
+      return callAssetTool(tool, written, { assets: session.assetsFor(label), signal })
+    },
+    shown: (answer, { name, ...call }) => short(answer, `${name} result`, call),
+    failed: (error) => error,
+  })
 
   /** Notes that the client sees an answer. Returns the label of the answer. */
-  #seen({ result }: RpcMessage, { tool, label = TRUSTED }: Partial<ProxyCall> = {}): Label {
+  function seen({ result }: RpcMessage, { tool, label = TRUSTED }: Partial<ProxyCall> = {}): Label {
     const own = tool?.openWorld === false && result ? TRUSTED : UNTRUSTED
     const all = stricterByMeta(join(own, label), result?._meta)
-    this.#session.labels?.showWhole(all)
+    labels?.showWhole(all)
     return all
   }
 
   /** Notes that the client sees an answer, and returns it with references in place of large values. */
-  async #short(answer: RpcMessage, name: string, call?: Partial<ProxyCall>): Promise<RpcMessage> {
-    return this.#shortened(answer, name, this.#seen(answer, call))
+  async function short(answer: RpcMessage, name: string, call?: Partial<ProxyCall>) {
+    return shortened(answer, name, seen(answer, call))
   }
 
-  async #shortened(answer: RpcMessage, name: string, label: Label): Promise<RpcMessage> {
+  async function shortened(answer: RpcMessage, name: string, label: Label): Promise<RpcMessage> {
     if (!answer.result) return answer
-    const { labels, save } = this.#session
     const given = labels ? withLabel(answer.result, label) : answer.result
-    const { readingTools = READING_TOOLS } = (await this.#tools.known()) ?? {}
-    const options = { ...this.#limits, save: save(label), readingTools }
+    const { readingTools = READING_TOOLS } = (await tools.known()) ?? {}
+    const options = { ...limits, save: session.save(label), readingTools }
     // If storing fails, for example on a full disk, the result passes unchanged.
     const result = await shortenResult(given, name, options).catch(() => given)
     return result === answer.result ? answer : { ...answer, result }
   }
 
   /** Returns the state of a task, which holds the result of its call. */
-  async #withTask(answer: RpcMessage): Promise<RpcMessage> {
+  async function withTask(answer: RpcMessage): Promise<RpcMessage> {
     const { result } = answer
-    const label = this.#seen(answer)
+    const label = seen(answer)
     if (!isPlainObject(result?.result)) return answer
-    const inner = await this.#shortened({ ...answer, result: result.result }, 'task result', label)
+    const inner = await shortened({ ...answer, result: result.result }, 'task result', label)
     return { ...answer, result: { ...result, result: inner.result } }
   }
 
-  async #resource(request: RpcMessage, peers: Peers, readFromServer: Handler): Promise<RpcMessage> {
-    const { assets, labels } = this.#session
-    const uri = String(request.params?.uri)
-    if (!isAssetRef(uri)) return readFromServer(request, peers)
-    labels?.showWhole(labelOfCall({ context: TRUSTED, reads: labels.reads({ uri }) }))
-    try {
-      return answerTo(request, await assetAsResource(assets, uri))
-    } catch (error) {
-      // The server may have addresses of this form, too.
-      const answer = await peers.ask(request)
-      return answer.error ? failureOf(request, error) : answer
-    }
+  const introduced: Handler = async (request, { ask }) => {
+    tools.noteCapabilities(request)
+    return withGuide(await ask(request))
+  }
+  /** Answers with the server's result, shortened. */
+  const shortOf = (kind: string): Handler => {
+    return async (request, { ask }) =>
+      short(await ask(request), `${Object(request.params).name ?? ''} ${kind}`.trim())
+  }
+  const passed: Handler = async (request, { ask }) => {
+    const answer = await ask(request)
+    const isAuthored = AUTHORED.test(request.method ?? '') && isPlainObject(answer.result)
+    if (!isAuthored) seen(answer)
+    return answer
+  }
+
+  return {
+    handlers: {
+      initialize: introduced,
+      'server/discover': introduced,
+      'tools/list': tools.list,
+      'tools/call': tools.call,
+      'tasks/result': shortOf('task result'),
+      'tasks/get': async (request, { ask }) => withTask(await ask(request)),
+      'prompts/get': shortOf('prompt'),
+      'resources/list': async (request, { ask }) => {
+        const answer = await ask(request)
+        if (Object(answer.result?.resources).length > 0) seen(answer)
+        return listed(answer, request, 'resources', [])
+      },
+      'resources/templates/list': async (request, { ask }) =>
+        listed(await ask(request), request, 'resourceTemplates', [ASSET_TEMPLATE]),
+      'resources/read': (request, peers) => {
+        const isAsset = isAssetRef(String(request.params?.uri))
+        return isAsset ? readAsset(session, request, peers) : shortOf('resource')(request, peers)
+      },
+    },
+    // With trust on, everything else that the server answers is seen, too.
+    ...(labels && { otherwise: passed }),
+    fromServer: (message) => fromServer(message, session, tools),
+  }
+}
+
+/** Returns a message of the server for the client. */
+function fromServer(message: RpcMessage, { labels }: ProxySession, tools: ProxyTools) {
+  const { method = '', params } = message
+  if (method === 'notifications/tools/list_changed') {
+    tools.changed()
+    if (tools.isSearched) return null
+  }
+  const isSilent = method === 'notifications/progress' && Object(params).message === undefined
+  if (!isSilent && !WORDLESS.test(method)) labels?.showWhole(UNTRUSTED)
+  return message
+}
+
+/** Answers with an asset. The server may have addresses of this form, too. */
+async function readAsset(
+  { assets, labels }: ProxySession,
+  request: RpcMessage,
+  { ask }: Peers,
+): Promise<RpcMessage> {
+  const uri = String(request.params?.uri)
+  labels?.showWhole(labelOfCall({ context: TRUSTED, reads: labels.reads({ uri }) }))
+  try {
+    return answerTo(request, await assetAsResource(assets, uri))
+  } catch (error) {
+    const answer = await ask(request)
+    return answer.error ? failureOf(request, error) : answer
   }
 }
 

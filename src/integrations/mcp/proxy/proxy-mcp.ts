@@ -8,9 +8,9 @@ import { SessionLabels } from '../../trust/session-labels.ts'
 import { saveBody } from '../assets-for-clients.ts'
 import type { Channel } from '../rpc/json-rpc.ts'
 import { relay } from '../rpc/relay.ts'
-import { PlainView } from './plain-view.ts'
+import { plainView } from './plain-view.ts'
 import type { ProxySession } from './proxy-tools.ts'
-import { QuarantineView } from './quarantine.ts'
+import { quarantineView } from './quarantine.ts'
 
 /** Options of {@link proxyMcp}. */
 export interface ProxyOptions {
@@ -91,7 +91,7 @@ export function proxyMcp(
   const session = { assets, labels, editing, toolSearch, files, save, assetsFor }
   const view =
     trust === 'quarantine'
-      ? new QuarantineView(session)
-      : new PlainView(session, { maxChars, maxBytes, showImages })
+      ? quarantineView(session)
+      : plainView(session, { maxChars, maxBytes, showImages })
   return relay(client, server, { ...view, whyEnded })
 }

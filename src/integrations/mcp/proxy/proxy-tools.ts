@@ -49,8 +49,6 @@ export interface ToolView {
   added: readonly AssetTool[]
   /** Whether the client sees only the tools of the server's first list. */
   isQuarantine: boolean
-  /** Prepares a request for the server. */
-  toServer(request: RpcMessage): RpcMessage
   /** Runs one of the added tools. Returns its result for the client. */
   read(tool: AssetTool, call: ProxyCall): Promise<Fields>
   /** Returns the answer of the server, for the client. */
@@ -139,7 +137,7 @@ export class ProxyTools {
   /** @param sent The request as the client sent it. It differs where the call came through `call_tool`. */
   async #call(request: RpcMessage, sent: RpcMessage, peers: Peers): Promise<RpcMessage> {
     const { name, arguments: given, _meta } = Object(request.params)
-    const { isQuarantine, read, shown, failed, toServer } = this.#view
+    const { isQuarantine, read, shown, failed } = this.#view
     const known = this.#session.labels
     const { own, tools } = await this.#read(request, peers)
     const written = isPlainObject(given) ? given : {}
@@ -164,7 +162,7 @@ export class ProxyTools {
     // A question for the person of the client, in place of a call.
     if (ready.method === undefined) return ready
     signal.throwIfAborted()
-    return shown(await peers.ask(toServer(ready)), call)
+    return shown(await peers.ask(ready), call)
   }
 
   /** Adds a note about changed tools at the end of a result. */
@@ -177,9 +175,9 @@ export class ProxyTools {
   }
 
   #read(request: RpcMessage, { ask }: Peers): Promise<ToolCatalog> {
-    const { toServer, added: adding } = this.#view
+    const { added: adding } = this.#view
     const { files } = this.#session
-    this.#catalog ??= readToolCatalog(toServer(request), ask, { adding, files }).then((one) =>
+    this.#catalog ??= readToolCatalog(request, ask, { adding, files }).then((one) =>
       this.#noted(one),
     )
     const current = this.#catalog

@@ -1,4 +1,5 @@
 import type { AssetTool } from '../../../assets/asset-tools.ts'
+import type { Assets } from '../../../assets/assets-contract.ts'
 import { defined } from '../../../assets/defined.ts'
 import { editAssetTool } from '../../../assets/edit/edit-asset-tool.ts'
 import { queryTablesTool } from '../../../assets/tables/query-tables-tool.ts'
@@ -39,90 +40,26 @@ const NOT_SHOWN = new ByrefError('tool_failed', 'The error text of the server is
 const NOT_PASSED = { code: METHOD_NOT_FOUND, message: 'This method is not available in quarantine' }
 
 /**
- * The view of a client in quarantine. It sees the server's first description of itself, and references in place of
- * results. Messages that the server sends on its own are not passed on.
+ * Returns the view of a client in quarantine. It sees the server's first description of itself, and references in place
+ * of results. Messages that the server sends on its own are not passed on.
  */
-export class QuarantineView implements ProxyView {
-  readonly handlers: ProxyView['handlers']
-  readonly #session: ProxySession
-  readonly #resources = new NamedResources()
-  readonly #progress = new ProgressCounter()
-  /** The first result of each method that is answered only once. */
-  readonly #first = new Map<string, Promise<Fields>>()
-
-  constructor(session: ProxySession) {
-    this.#session = session
-    const methods = Object.entries(this.#methods(this.#tools()))
-    this.handlers = Object.fromEntries(
-      methods.map(([name, handler]) => [name, this.#progress.during(inOurWords(handler))]),
-    )
-  }
-
-  readonly otherwise: Handler = async (request) => failureOf(request, NOT_PASSED)
-
-  readonly fromServer: ProxyView['fromServer'] = (message, peers) => {
-    const { id, method, params } = message
-    if (id !== undefined) inBackground('Answering a server', answerServer(message, peers))
-    else if (method === 'notifications/progress') return this.#progress.next(params)
-    else if (method === 'notifications/resources/updated') return this.#resources.updated(params)
-    else if (method === 'notifications/resources/list_changed') return { jsonrpc: '2.0', method }
-    return null
-  }
-
-  #methods(tools: ProxyTools): Record<string, Handler> {
-    const resources = this.#resources
-    const described = this.#pinned((result) => describedServer(result, GUIDE))
-    return {
-      initialize(request, peers) {
-        tools.noteCapabilities(request)
-        return described(request, peers)
-      },
-      'server/discover': described,
-      'tools/list': tools.list,
-      'tools/call': tools.call,
-      'prompts/list': this.#pinned(({ prompts = [] }) => ({ prompts })),
-      'prompts/get': async (request, peers) => {
-        const { text, _meta } = await this.#redacted(await ask(request, peers), 'prompt')
-        const messages = [{ role: 'user', content: textBlock(text) }]
-        return answerTo(request, { messages, _meta })
-      },
-      'resources/templates/list': this.#pinned(({ resourceTemplates = [] }) => ({
-        resourceTemplates,
-      })),
-      async 'resources/list'(request, peers) {
-        const { items } = await readPages(withoutAsking(request), peers.ask, 'resources')
-        return answerTo(request, { resources: resources.list(items) })
-      },
-      'resources/read': async (request, peers) => {
-        const { uri } = Object(request.params)
-        if (isAssetRef(uri)) throw new ShownError('The content of assets is not shown')
-        const result = await ask(resources.toServer(request), peers)
-        const { text, _meta } = await this.#redacted(result, 'resource')
-        return answerTo(request, { contents: [{ uri, mimeType: 'text/plain', text }], _meta })
-      },
-      'resources/subscribe': confirm((request) => resources.subscribe(request)),
-      'resources/unsubscribe': confirm((request) => resources.toServer(request)),
-      ping: confirm((request) => request),
-    }
-  }
-
-  #tools(): ProxyTools {
-    return new ProxyTools(this.#session, {
-      isQuarantine: true,
-      added: assetTools(this.#session.editing).filter((tool) => MAKING.has(tool)),
-      toServer: withoutAsking,
-      read: (tool, call) => this.#make(tool, call),
-      failed: failureHere,
-      shown: (answer, call) => this.#shown(answer, call),
-    })
-  }
+export function quarantineView(session: ProxySession): ProxyView {
+  const resources = new NamedResources()
+  const progress = new ProgressCounter()
+  const tools = new ProxyTools(session, {
+    isQuarantine: true,
+    added: assetTools(session.editing).filter((tool) => MAKING.has(tool)),
+    read: (tool, call) => make(tool, call, session.assetsFor(call.label)),
+    failed: failureHere,
+    shown,
+  })
 
   /** Answers with a reference to the result of a call. */
-  async #shown(answer: RpcMessage, { request, name, tool, label }: ProxyCall): Promise<RpcMessage> {
+  async function shown(answer: RpcMessage, { request, name, tool, label }: ProxyCall) {
     const result = resultOf(answer)
     const isError = result.isError === true
     const of = { label, tool: isError ? undefined : tool }
-    const { ref, text, _meta } = await this.#redacted(result, `${name} result`, of)
+    const { ref, text, _meta } = await redacted(result, `${name} result`, of)
     if (isError) {
       const words = `${NOT_SHOWN.code}: ${NOT_SHOWN.message}: ${text}`
       return answerTo(request, { content: [textBlock(words)], isError, _meta })
@@ -132,45 +69,96 @@ export class QuarantineView implements ProxyView {
     return answerTo(request, { content: [textBlock(text)], ...(isData ? data : {}), _meta })
   }
 
-  async #redacted(
+  async function redacted(
     result: Fields,
     name: string,
     { label, tool }: { label: Label; tool?: Tool } = { label: TRUSTED },
   ) {
     const all = join(stricterByMeta(UNTRUSTED, result._meta), label)
-    const save = this.#session.save(all)
+    const save = session.save(all)
     const made = await redactResult(result, { save: (body) => save(body, name), tool })
     return { ...made, _meta: metaOf(all) }
   }
 
-  /** Runs a tool, and answers with the reference of the table or the version that it made. */
-  async #make(tool: AssetTool, { written, label, signal }: ProxyCall): Promise<Fields> {
-    const assets = this.#session.assetsFor(label)
-    try {
-      checkNamed(tool.id, written)
-      const { assetRef } = Object(await runAssetTool(tool, written, { assets, signal }))
-      const { size } = await assets.info(String(assetRef))
-      const text = redactedText(assetRef, { assetRef, kind: 'file', size })
-      return { content: [textBlock(text)], _meta: metaOf(join(UNTRUSTED, label)) }
-    } catch (error) {
-      return failedCall(failureHere(error))
-    }
+  const initialized = pinned(describedServer)
+  const handlers: Record<string, Handler> = {
+    initialize(request, peers) {
+      tools.noteCapabilities(request)
+      return initialized(request, peers)
+    },
+    'server/discover': pinned(describedServer),
+    'tools/list': tools.list,
+    'tools/call': tools.call,
+    'prompts/list': pinned(({ prompts = [] }) => ({ prompts })),
+    async 'prompts/get'(request, peers) {
+      const { text, _meta } = await redacted(await ask(request, peers), 'prompt')
+      const messages = [{ role: 'user', content: textBlock(text) }]
+      return answerTo(request, { messages, _meta })
+    },
+    'resources/templates/list': pinned(({ resourceTemplates = [] }) => ({ resourceTemplates })),
+    async 'resources/list'(request, peers) {
+      const { items } = await readPages(request, peers.ask, 'resources')
+      return answerTo(request, { resources: resources.list(items) })
+    },
+    async 'resources/read'(request, peers) {
+      const { uri } = Object(request.params)
+      if (isAssetRef(uri)) throw new ShownError('The content of assets is not shown')
+      const result = await ask(resources.toServer(request), peers)
+      const { text, _meta } = await redacted(result, 'resource')
+      return answerTo(request, { contents: [{ uri, mimeType: 'text/plain', text }], _meta })
+    },
+    'resources/subscribe': confirm((request) => resources.subscribe(request)),
+    'resources/unsubscribe': confirm((request) => resources.toServer(request)),
+    ping: confirm((request) => request),
   }
 
-  /** Answers with the first result of a method. Later results of the server are ignored. */
-  #pinned(pick: (result: Fields) => Fields): Handler {
-    return async (request, peers) => {
-      const method = String(request.method)
-      const result = this.#first.get(method) ?? ask(request, peers).then(pick)
-      this.#first.set(method, result)
-      result.catch(() => this.#first.delete(method))
-      return answerTo(request, await result)
-    }
+  return {
+    handlers: Object.fromEntries(
+      Object.entries(handlers).map(([name, one]) => [name, progress.during(guarded(one))]),
+    ),
+    otherwise: async (request) => failureOf(request, NOT_PASSED),
+    fromServer(message, peers) {
+      const { id, method, params } = message
+      if (id !== undefined) inBackground('Answering a server', answerServer(message, peers))
+      else if (method === 'notifications/progress') return progress.next(params)
+      else if (method === 'notifications/resources/updated') return resources.updated(params)
+      else if (method === 'notifications/resources/list_changed') return { jsonrpc: '2.0', method }
+      return null
+    },
+  }
+}
+
+/** Runs a tool, and answers with the reference of the table or the version that it made. */
+async function make(
+  tool: AssetTool,
+  { written, label, signal }: ProxyCall,
+  assets: Assets,
+): Promise<Fields> {
+  try {
+    checkNamed(tool.id, written)
+    const { assetRef } = Object(await runAssetTool(tool, written, { assets, signal }))
+    const { size } = await assets.info(String(assetRef))
+    const text = redactedText(assetRef, { assetRef, kind: 'file', size })
+    return { content: [textBlock(text)], _meta: metaOf(join(UNTRUSTED, label)) }
+  } catch (error) {
+    return failedCall(failureHere(error))
   }
 }
 
 async function ask(request: RpcMessage, peers: Peers): Promise<Fields> {
-  return resultOf(await peers.ask(withoutAsking(request)))
+  return resultOf(await peers.ask(request))
+}
+
+/** Answers with the first result of a method. Later results of the server are ignored. */
+function pinned(pick: (result: Fields) => Fields): Handler {
+  let first: Promise<Fields> | null = null
+  return async (request, peers) => {
+    first ??= ask(request, peers).then(pick)
+    first.catch(() => {
+      first = null
+    })
+    return answerTo(request, await first)
+  }
 }
 
 /** Forwards a request. The answer says only that it succeeded. */
@@ -188,10 +176,15 @@ function textBlock(text: string): Fields {
 /** An error whose message contains no text of the server. */
 class ShownError extends ProtocolError {}
 
-/** Replaces the text of errors with byref's own. Of the server's errors, only a code of the protocol is passed on. */
-function inOurWords(handler: Handler): Handler {
+/**
+ * Keeps a handler's requests from giving the server means to ask, and replaces the text of errors with byref's own. Of
+ * the server's errors, only a code of the protocol is passed on.
+ */
+function guarded(handler: Handler): Handler {
   return (request, peers) =>
-    handler(request, peers).catch((error) => failureOf(request, shownError(error, peers)))
+    handler(request, { ...peers, ask: (one) => peers.ask(withoutAsking(one)) }).catch((error) =>
+      failureOf(request, shownError(error, peers)),
+    )
 }
 
 /** Codes of errors that the protocol defines. Other numbers come from the server and are not shown. */
@@ -320,11 +313,11 @@ const VERSION = /^\d{4}-\d\d-\d\d$/
 const isVersion = (one: unknown): boolean => typeof one === 'string' && VERSION.test(one)
 
 /** Returns a server's first description of itself: its author's words, without capabilities that ask for more. */
-function describedServer(result: Fields, guide: string): Fields {
+function describedServer(result: Fields): Fields {
   const { protocolVersion, supportedVersions, serverInfo, instructions } = result
   const has = Object(result.capabilities)
   const { name = 'server', title, version = '' } = Object(serverInfo)
-  const words = [instructions, guide].filter((one) => typeof one === 'string' && one !== '')
+  const words = [instructions, GUIDE].filter((one) => typeof one === 'string' && one !== '')
   const resources = Object(has.resources).subscribe === true ? { subscribe: true } : {}
   return defined({
     protocolVersion: isVersion(protocolVersion) ? protocolVersion : undefined,

@@ -6,27 +6,19 @@ import { dataInText } from '../../json-in-text.ts'
 import type { SaveBody } from '../assets-for-clients.ts'
 import type { Fields } from '../rpc/json-rpc.ts'
 
-/** A result as a client in quarantine sees it. */
-export interface RedactedResult {
-  /** The reference of the first value. */
-  ref?: string
-  /**
-   * One line for each value: its reference, type and rough size. The first line also has the fields that the tool
-   * promises.
-   */
-  text: string
-}
-
 type Save = (body: Fields) => ReturnType<SaveBody>
 
 /** More blocks are stored as one value. */
 const MAX_BLOCKS = 20
 
-/** Stores every value of a result, and returns their names alone. */
+/**
+ * Stores every value of a result. Returns the reference of the first one, and a text with one line for each: its
+ * reference, type and rough size. The first line also has the fields that the tool promises.
+ */
 export async function redactResult(
   { _meta, resultType, ...result }: Fields,
   { save, tool }: { save: Save; tool?: Tool },
-): Promise<RedactedResult> {
+) {
   const { structuredContent, content, contents, messages } = result
   const blocks = [content, contents, messages].find(Array.isArray) as unknown[] | undefined
   const isData = structuredContent !== undefined

@@ -59,16 +59,20 @@ export async function relay(
   const working = new Map<unknown, AbortController>()
   const unsent = new Set<Promise<void>>()
   let hasRequests = false
+  /** Resolves when the client has got an answer. */
+  const answered = Promise.withResolvers<void>()
   /** Why the server ended; null before. */
   let reason: { message: string } | null = null
 
   function send(message: RpcMessage): void {
-    server.send(message).catch((error) => take(failureOf(message, error)))
+    const sent = reason ? Promise.reject(reason) : server.send(message)
+    sent.catch((error) => take(failureOf(message, error)))
   }
 
   /** Sends to the client, if it is still connected. */
   async function report(message: RpcMessage): Promise<void> {
     await client.send(message).catch(() => {})
+    if (message.method === undefined) answered.resolve()
   }
 
   function take(answer: RpcMessage): void {
@@ -78,7 +82,6 @@ export async function relay(
   }
 
   const ask: Ask = async (request) => {
-    if (reason) return failureOf(request, reason)
     const { promise, resolve } = Promise.withResolvers<RpcMessage>()
     asked.set(request.id, resolve)
     send(request)
@@ -106,7 +109,7 @@ export async function relay(
       whyEnded: () => reason?.message ?? null,
     }
     const answer = await handler(request, peers).catch((error) => failureOf(request, error))
-    if (controller.signal.aborted) return
+    if (signal.aborted) return
     working.delete(request.id)
     await report(answer)
   }
@@ -125,8 +128,8 @@ export async function relay(
   client.onmessage = (message) => {
     const { id, method = '', params } = message
     hasRequests ||= isRequest(message)
-    const answered = method === '' ? askedClient.get(id) : undefined
-    if (answered) return answered(message)
+    const waiting = method === '' ? askedClient.get(id) : undefined
+    if (waiting) return waiting(message)
     const handler = Object.hasOwn(handlers, method) ? handlers[method] : otherwise
     if (id !== undefined && method && handler) {
       const work = handle(message, handler).finally(() => unsent.delete(work))
@@ -150,26 +153,13 @@ export async function relay(
     return first
   }
   reason = { message: whyEnded() }
-  const lateRequest = failLate(client, reason)
   for (const [id, answer] of [...asked, ...askedClient]) {
     asked.delete(id)
     answer(failureOf({ jsonrpc: '2.0', id: id as string }, reason))
   }
-  await Promise.race([Promise.all(unsent), clientEnded])
-  if (!hasRequests) await Promise.race([lateRequest, clientEnded])
+  await Promise.race([clientEnded, hasRequests ? Promise.all(unsent) : answered.promise])
   await client.close()
   return first
-}
-
-/** Answers the requests to a server that has ended. Resolves after the first one. */
-function failLate(client: Channel, reason: { message: string }): Promise<void> {
-  return new Promise((resolve) => {
-    client.onmessage = (message) => {
-      if (!isRequest(message)) return
-      const answered = client.send(failureOf(message, reason)).catch(() => {})
-      inBackground('Notifying the client', answered.then(resolve))
-    }
-  })
 }
 
 function ended<Name>(channel: Channel, name: Name): Promise<Name> {

@@ -5,7 +5,7 @@ import type {
   ServerContext,
 } from '@modelcontextprotocol/server'
 import type { Agent } from '../../../agent/agent-contract.ts'
-import type { ConversationEvent } from '../../../core/events/events.ts'
+import type { EventOf } from '../../../core/events/events.ts'
 import {
   type LabelInput,
   readLabel,
@@ -131,7 +131,7 @@ async function answered(
   return agent.resume(conversation) as Run
 }
 
-type Request = Extract<ConversationEvent, { type: 'APPROVAL_REQUESTED' }>
+type Request = EventOf<'APPROVAL_REQUESTED'>
 
 /** Returns the stricter of the label that the call declares and the label of its sender. */
 function labelOfCall(meta: unknown, { callers }: Sender): LabelInput {

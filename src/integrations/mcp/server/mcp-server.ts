@@ -13,6 +13,7 @@ import {
   type ServedAgents,
 } from '../../../agent/served-agents.ts'
 import type { Assets } from '../../../assets/assets-contract.ts'
+import { defined } from '../../../assets/defined.ts'
 import { checkOptions, is, type OptionTable } from '../../../core/check-options.ts'
 import { ByrefError } from '../../../core/errors.ts'
 import type { JsonValue } from '../../../core/json/json.ts'
@@ -199,11 +200,11 @@ async function openServer(
         sdk.originValidationResponse(request, hosts)
       if (refused || !(namespace || contextOf || readerOf)) return refused ?? handler.fetch(request)
       try {
-        const extra = {
-          ...(namespace ? { namespace: await namespace(request) } : {}),
-          ...(contextOf ? { context: await contextOf(request) } : {}),
-          ...(readerOf ? { reader: await readerOf(request) } : {}),
-        }
+        const extra = defined({
+          namespace: await namespace?.(request),
+          context: await contextOf?.(request),
+          reader: await readerOf?.(request),
+        })
         return handler.fetch(request, { authInfo: { token: '', clientId: '', scopes: [], extra } })
       } catch (reason) {
         const error = reason instanceof ByrefError ? reason.message : 'unauthorized'

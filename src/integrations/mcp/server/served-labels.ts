@@ -45,9 +45,9 @@ export class ServedLabels {
         if (labels) found.push(labels.values.asset({ id, fieldPath: [] }))
       }
     }
-    const [agent] = agents.filter(({ tools }) => this.#indexes.has(tools))
-    if (found.length > 0 || !agent) return found.length > 0 ? joinAll(found) : null
-    const info = await findAsset(formatAssetRef({ id }), agent.assets)
+    if (found.length > 0) return joinAll(found)
+    const agent = agents.find(({ tools }) => this.#indexes.has(tools))
+    const info = agent && (await findAsset(formatAssetRef({ id }), agent.assets))
     return info?.label ? readLabel(info.label) : null
   }
 
