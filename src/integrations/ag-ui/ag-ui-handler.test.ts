@@ -79,8 +79,14 @@ const types = (events: readonly { type: string }[] = []) =>
 
 function inputOf(more: Partial<RunAgentInput>): RunAgentInput {
   return {
-    ...{ threadId: 't', runId: 'r', state: {}, messages: [], tools: [], context: [] },
-    ...{ forwardedProps: {}, ...more },
+    threadId: 't',
+    runId: 'r',
+    state: {},
+    messages: [],
+    tools: [],
+    context: [],
+    forwardedProps: {},
+    ...more,
   }
 }
 
@@ -243,7 +249,8 @@ describe('createAgUiHandler', () => {
         type: 'interrupt',
         interrupts: [
           {
-            ...{ id: 'p', toolCallId: 'p' },
+            id: 'p',
+            toolCallId: 'p',
             metadata: { arguments: { amount: 5 }, previews: ['Pays 5'] },
           },
           { id: 'q' },

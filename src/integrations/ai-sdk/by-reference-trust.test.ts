@@ -203,8 +203,11 @@ describe('byReference with trust: quarantine', () => {
     const send = calls(['send_mail', { to: 'bob', body: '†result#1.body' }])
     const model = scriptedModel([calls(['read_mail', {}]), send, 'Done.'])
     await generateText({
-      ...{ model: refs.model(model), tools: refs.tools(tools), prompt: 'Go' },
-      ...{ stopWhen: isStepCount(9), toolApproval: { send_mail: 'not-applicable' as const } },
+      model: refs.model(model),
+      tools: refs.tools(tools),
+      prompt: 'Go',
+      stopWhen: isStepCount(9),
+      toolApproval: { send_mail: 'not-applicable' as const },
     })
     expect(sent).toEqual([])
     expect(JSON.stringify(model.requests.at(-1)?.prompt)).toContain('was denied')
@@ -301,7 +304,8 @@ describe('byReference with trust: quarantine', () => {
       })
       const { prompts } = await run([...turns, 'Done.'], tools, {
         trust: {
-          ...{ mode: 'quarantine', onViolation: 'deny' },
+          mode: 'quarantine',
+          onViolation: 'deny',
           tools: { world: { readOnly: true }, echo: { readOnly: true, openWorld: false } },
         },
       })

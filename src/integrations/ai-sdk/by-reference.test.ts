@@ -464,7 +464,10 @@ describe('byReference', () => {
 
   it('does not change tools of providers, and the schemas of dynamic ones', async () => {
     const search = {
-      ...{ type: 'provider', id: 'x.search', args: {}, isProviderExecuted: true },
+      type: 'provider',
+      id: 'x.search',
+      args: {},
+      isProviderExecuted: true,
       inputSchema: none,
     } as never as ToolSet[string]
     const given: unknown[] = []

@@ -53,7 +53,10 @@ const ANTHROPIC = {
 
 /** The answer of OpenAI contains the schemas of the tools that it found. These are long. */
 const FOUND = Array.from({ length: 100 }, (_, i) => ({
-  ...{ type: 'function', name: `tool_${i}`, description: 'x'.repeat(500), parameters: {} },
+  type: 'function',
+  name: `tool_${i}`,
+  description: 'x'.repeat(500),
+  parameters: {},
   defer_loading: true,
 }))
 const OPENAI = {
@@ -64,7 +67,10 @@ const OPENAI = {
   ].map((item) => ({ ...item, execution: 'server', call_id: null, status: 'completed' })),
   answers(): object[] {
     const calls = CALLS.map(({ id, name, input }) => ({
-      ...{ type: 'function_call', id: `f${id}`, call_id: id, name },
+      type: 'function_call',
+      id: `f${id}`,
+      call_id: id,
+      name,
       arguments: JSON.stringify(input),
     }))
     const content = [{ type: 'output_text', text: 'Done.', annotations: [] }]
@@ -88,7 +94,10 @@ async function run(
   const refs = byReference({ toolSearch, trust })
   const { text, steps } = await generateText({
     model: refs.model(model(server.url) as Exclude<LanguageModel, string>),
-    ...{ tools: refs.tools(tools), prompt: 'Go', stopWhen, maxRetries: 0 },
+    tools: refs.tools(tools),
+    prompt: 'Go',
+    stopWhen,
+    maxRetries: 0,
     providerOptions: { openai: { store: false } },
   })
   await server.close()

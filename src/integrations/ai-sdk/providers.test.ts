@@ -153,8 +153,11 @@ describe.each(Object.entries(PROVIDERS))('ten pictures, with %s', (name, provide
       }),
     })
     const { text } = await generateText({
-      ...{ model: refs.model(provider.model(server.url)), tools, prompt: 'Go' },
-      ...{ stopWhen: isStepCount(5), maxRetries: 0 },
+      model: refs.model(provider.model(server.url)),
+      tools,
+      prompt: 'Go',
+      stopWhen: isStepCount(5),
+      maxRetries: 0,
     })
     await server.close()
     expect(text).toBe('Done.')

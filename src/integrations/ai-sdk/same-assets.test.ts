@@ -7,7 +7,9 @@ import { sameAssets } from '../same-assets.ts'
 
 const png = new Uint8Array(PNG)
 const table = {
-  ...{ asset_type: OFFLOADED_TYPE, content_type: 'application/json', content: [{ a: 1 }] },
+  asset_type: OFFLOADED_TYPE,
+  content_type: 'application/json',
+  content: [{ a: 1 }],
 }
 
 describe('sameAssets', () => {

@@ -89,7 +89,9 @@ describe('byReference in an agent', () => {
     const checkpointer = new MemorySaver()
     const refs = byReference()
     const agent = createAgent({
-      ...{ model, checkpointer, middleware: [refs.middleware] },
+      model,
+      checkpointer,
+      middleware: [refs.middleware],
       tools: refs.tools([photograph, size, rows, count]),
     })
     const { messages } = await agent.invoke(USER, THREAD)
@@ -156,7 +158,9 @@ describe('byReference in an agent', () => {
     const checkpointer = new MemorySaver()
     const approval = humanInTheLoopMiddleware({ interruptOn: { size: true } })
     const agent = createAgent({
-      ...{ model, checkpointer, tools: [photograph, size] },
+      model,
+      checkpointer,
+      tools: [photograph, size],
       middleware: [byReference().middleware, approval],
     })
     const asked = await agent.invoke(USER, THREAD)

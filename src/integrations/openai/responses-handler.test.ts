@@ -92,11 +92,16 @@ describe('createResponsesHandler, with the package "openai"', () => {
   it('answers, and continues the conversation', async () => {
     const { client, model } = serve(['Hello, Ada.', 'Your name is Ada.'], { speakAs: () => true })
     const first = await client.responses.create({
-      ...{ model: 'any', input: 'I am Ada', instructions: 'Be kind', temperature: 0.5 },
+      model: 'any',
+      input: 'I am Ada',
+      instructions: 'Be kind',
+      temperature: 0.5,
     })
     expect(first).toMatchObject({ status: 'completed', output_text: 'Hello, Ada.', model: 'any' })
     const second = await client.responses.create({
-      ...{ model: 'any', input: 'Who am I?', previous_response_id: first.id },
+      model: 'any',
+      input: 'Who am I?',
+      previous_response_id: first.id,
       instructions: 'Be kind',
     })
     expect(second.output_text).toBe('Your name is Ada.')
@@ -196,7 +201,9 @@ describe('createResponsesHandler, with the package "openai"', () => {
         },
       ])
       const second = await client.responses.create({
-        ...{ model: 'm', tools: [weather], previous_response_id: first.id },
+        model: 'm',
+        tools: [weather],
+        previous_response_id: first.id,
         input: [{ type: 'function_call_output', call_id: 'c', output: '{"rain":12}' }],
       })
       expect(second.output_text).toBe('It rains in Oslo.')
@@ -295,7 +302,8 @@ describe('createResponsesHandler, with the package "openai"', () => {
       { type: 'mcp_approval_request', id: 'p', name: 'pay', arguments: '{"amount":3}' },
     ])
     const second = await client.responses.create({
-      ...{ model: 'm', previous_response_id: first.id },
+      model: 'm',
+      previous_response_id: first.id,
       input: [{ type: 'mcp_approval_response', approval_request_id: 'p', approve: true }],
     })
     expect(second.output).toMatchObject([
@@ -326,7 +334,8 @@ describe('createResponsesHandler, with the package "openai"', () => {
     expect(first).toMatchObject({ status: 'completed', output: requested })
     expect(await client.responses.retrieve(first.id)).toMatchObject({ output: requested })
     const second = await client.responses.create({
-      ...{ model: 'm', previous_response_id: first.id },
+      model: 'm',
+      previous_response_id: first.id,
       input: [{ type: 'mcp_approval_response', approval_request_id: 'h/p', approve: true }],
     })
     expect(second.output).toMatchObject([
@@ -360,7 +369,8 @@ describe('createResponsesHandler, with the package "openai"', () => {
     })
     const answer = (previous_response_id: string, approval_request_id: string) =>
       client.responses.create({
-        ...{ model: 'm', previous_response_id },
+        model: 'm',
+        previous_response_id,
         input: [{ type: 'mcp_approval_response', approval_request_id, approve: true }],
       })
     const second = await answer(first.id, 'h/p')
@@ -377,7 +387,8 @@ describe('createResponsesHandler, with the package "openai"', () => {
     const first = await client.responses.create({ ...ask, input: 'Weather in Oslo and Rome?' })
     const tell = (previous_response_id: string, call_id: string) =>
       client.responses.create({
-        ...{ ...ask, previous_response_id },
+        ...ask,
+        previous_response_id,
         input: [{ type: 'function_call_output', call_id, output: '{}' }],
       })
     const second = await tell(first.id, 'c')
@@ -607,7 +618,9 @@ describe('createResponsesHandler, with the package "openai"', () => {
     })
     const as = (apiKey: string) =>
       new OpenAI({
-        ...{ apiKey, baseURL: BASE, maxRetries: 0 },
+        apiKey,
+        baseURL: BASE,
+        maxRetries: 0,
         fetch: ((url: string, init: RequestInit) => handler(new Request(url, init))) as never,
       })
     const { id } = await as('ada').responses.create({ model: 'm', input: 'Hi' })
@@ -651,7 +664,10 @@ describe('createResponsesHandler, with the package "@ai-sdk/open-responses"', ()
   function sdk(turns: readonly ScriptedTurn[]) {
     const { fetch, ...rest } = serve(turns, { speakAs: () => true })
     const provider = createOpenResponses({
-      ...{ name: 'byref', url: `${BASE}/responses`, apiKey: 'none', fetch: fetch as never },
+      name: 'byref',
+      url: `${BASE}/responses`,
+      apiKey: 'none',
+      fetch: fetch as never,
     })
     return { model: provider('any'), asked: rest.model }
   }
@@ -671,7 +687,9 @@ describe('createResponsesHandler, with the package "@ai-sdk/open-responses"', ()
   it('lets the SDK run its tools and keep the conversation', async () => {
     const { model, asked } = sdk([{ calls: [call('Oslo')] }, 'It rains in Oslo.'])
     const { text, steps } = await generateText({
-      ...{ model, tools: { get_weather: getWeather }, stopWhen: stepCountIs(3) },
+      model,
+      tools: { get_weather: getWeather },
+      stopWhen: stepCountIs(3),
       prompt: 'Weather in Oslo?',
     })
     expect(text).toBe('It rains in Oslo.')
@@ -694,12 +712,19 @@ const responseResource = z.looseObject({
   output: z.array(
     z.discriminatedUnion('type', [
       z.looseObject({
-        ...{ type: z.literal('message'), id: z.string(), status: z.string() },
-        ...{ role: z.literal('assistant'), content: z.array(z.looseObject({ type: z.string() })) },
+        type: z.literal('message'),
+        id: z.string(),
+        status: z.string(),
+        role: z.literal('assistant'),
+        content: z.array(z.looseObject({ type: z.string() })),
       }),
       z.looseObject({
-        ...{ type: z.literal('function_call'), id: z.string(), call_id: z.string() },
-        ...{ name: z.string(), arguments: z.string(), status: z.string() },
+        type: z.literal('function_call'),
+        id: z.string(),
+        call_id: z.string(),
+        name: z.string(),
+        arguments: z.string(),
+        status: z.string(),
       }),
     ]),
   ),

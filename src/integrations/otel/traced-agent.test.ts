@@ -19,7 +19,10 @@ const object = { type: 'object' } as const
 /** A tool whose own work is traced. */
 function tool(id: string, execute: (input: never) => unknown = () => 'done', more = {}) {
   return defineTool({
-    ...{ id, description: '', inputSchema: object, ...more },
+    id,
+    description: '',
+    inputSchema: object,
+    ...more,
     execute: (input) => execute(input as never),
   })
 }
@@ -106,7 +109,9 @@ describe('createTracedAgent', () => {
       'ok',
     ])
     const echo = defineTool({
-      ...{ id: 'echo', description: '', mappable: true },
+      id: 'echo',
+      description: '',
+      mappable: true,
       inputSchema: { type: 'object', properties: { value: {} } },
       execute: ({ value }) => value,
     })
@@ -156,7 +161,8 @@ describe('createTracedAgent', () => {
       {
         model: scriptedModel([ask, 'Done.']),
         tools: [critic.asTool({ id: 'critic', description: '' })],
-        ...{ log, name: 'writer' },
+        log,
+        name: 'writer',
       },
       { tracer },
     )

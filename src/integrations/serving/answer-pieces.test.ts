@@ -17,7 +17,10 @@ const keep = (id: string, content: string, calls: readonly ToolCall[] = []): Con
   return { type: 'NEW_MESSAGE', payload: toMessage({ id, role: 'assistant', content, metadata }) }
 }
 const call = (id: string): ConversationEvent => ({
-  ...{ type: 'TOOL_CALL_END', toolCallId: id, runId: 'r', parentMessageId: 'm' },
+  type: 'TOOL_CALL_END',
+  toolCallId: id,
+  runId: 'r',
+  parentMessageId: 'm',
   call: { id, name: 'sum', arguments: { n: 1 } },
 })
 

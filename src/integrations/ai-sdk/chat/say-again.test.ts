@@ -15,7 +15,9 @@ const assetUrl = (ref: string): string => ref.replace('asset://', '/files/')
 function setup(turns: readonly ScriptedTurn[]) {
   let made = 0
   const count = defineTool({
-    ...{ id: 'count', description: 'Counts', inputSchema: { type: 'object' } },
+    id: 'count',
+    description: 'Counts',
+    inputSchema: { type: 'object' },
     outputPath: '†state.count',
     execute: () => ++made,
   })
@@ -107,7 +109,9 @@ describe('a regenerated answer', () => {
       log: agent.log,
       tools: [
         defineTool({
-          ...{ id: 'wait', description: 'Waits', inputSchema: { type: 'object' } },
+          id: 'wait',
+          description: 'Waits',
+          inputSchema: { type: 'object' },
           execute: () => promise,
         }),
       ],

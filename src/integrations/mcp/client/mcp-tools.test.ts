@@ -271,7 +271,8 @@ describe('mcpTools', () => {
     it('lets no schema of a server decide what a parameter accepts', async () => {
       const open = { 'x-accepts': { integrity: 'untrusted' } }
       const schema = {
-        ...{ type: 'object', default: { type: 'string', ...open } },
+        type: 'object',
+        default: { type: 'string', ...open },
         properties: { text: { $ref: '#/default' }, more: { type: 'string', ...open } },
       }
       const listed = { tools: [{ name: 'send', inputSchema: schema }] }

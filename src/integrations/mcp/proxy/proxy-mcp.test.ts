@@ -403,7 +403,8 @@ describe('what proxyMcp does not change', () => {
       content: { name: 'Ada' },
     }))
     client.setRequestHandler('sampling/createMessage', () => ({
-      ...{ model: 'm', role: 'assistant' },
+      model: 'm',
+      role: 'assistant',
       content: { type: 'text', text: 'Hello' },
     }))
     const logged: unknown[] = []

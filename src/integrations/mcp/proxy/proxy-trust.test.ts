@@ -107,7 +107,8 @@ describe('proxyMcp with trust: quarantine', () => {
 
   it('does not read an asset by its bare id, because it has no label', async () => {
     const { client, close } = await proxied(serve(mailServer()), {
-      ...{ trust: 'quarantine', editing: true },
+      trust: 'quarantine',
+      editing: true,
     })
     const rows = refIn(await call(client, 'rows', { n: 9 }))
     const id = rows.slice('asset://'.length)
@@ -154,7 +155,8 @@ describe('proxyMcp with trust: quarantine', () => {
   it('asks a person about every argument, and shortens long ones', async () => {
     const capabilities = { elicitation: {} }
     const { client, close } = await proxied(serve(mailServer()), {
-      ...{ trust: 'quarantine', client: { capabilities } },
+      trust: 'quarantine',
+      client: { capabilities },
     })
     const asked = answering(client, true)
     const ref = refIn(await call(client, 'read_mail'))
@@ -322,7 +324,8 @@ describe('proxyMcp with trust: track', () => {
     const content = [{ type: 'text' as const, text: 'x' }]
     server.registerTool('fine', {}, () => ({ content, _meta }))
     server.registerTool('secret', { annotations: { openWorldHint: false } }, () => ({
-      ...{ content, _meta: secret },
+      content,
+      _meta: secret,
     }))
     const { client, close } = await proxied(serve(server), { trust: 'track' })
     const labelOf = async (name: string) =>

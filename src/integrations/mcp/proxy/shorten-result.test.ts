@@ -9,7 +9,10 @@ const save = (body: object, name: string) => saveBody({ ...body }, assets, { nam
 const readingTools = { fetch: 'fetch_asset', search: 'search_asset' }
 const shorten = (result: object, maxChars: number) =>
   shortenResult({ ...result }, 'x', {
-    ...{ save, maxChars, maxBytes: maxChars, showImages: false },
+    save,
+    maxChars,
+    maxBytes: maxChars,
+    showImages: false,
     readingTools,
   })
 

@@ -9,7 +9,10 @@ import { ServedLabels } from './served-labels.ts'
 it('cancels a run whose request ends while its answer is being accepted', async () => {
   const stop = new AbortController()
   const pay = defineTool({
-    ...{ id: 'pay', description: '', inputSchema: { type: 'object' }, needsApproval: true },
+    id: 'pay',
+    description: '',
+    inputSchema: { type: 'object' },
+    needsApproval: true,
     execute: () => new Promise<never>(() => {}),
   })
   const model = scriptedModel([{ calls: [{ id: 'p', name: 'pay', arguments: {} }] }])

@@ -344,12 +344,16 @@ describe('createMcpServer', () => {
     function trusting(mode: 'track' | 'quarantine', ...answers: ScriptedTurn[]) {
       const own = { readOnly: true, inputSchema: { type: 'object', properties: {} } } as const
       const diary = defineTool({
-        ...{ ...own, id: 'diary', description: 'Reads' },
+        ...own,
+        id: 'diary',
+        description: 'Reads',
         returns: { readers: ['ada'] },
         execute: () => ({ page: Buffer.from('Dear diary'), note: 'a secret' }),
       })
       const web = defineTool({
-        ...{ ...own, id: 'web', description: 'Reads' },
+        ...own,
+        id: 'web',
+        description: 'Reads',
         execute: () => ({ page: Buffer.alloc(5_000, 0xfe) }),
       })
       const model = scriptedModel(answers)
@@ -462,7 +466,8 @@ describe('createMcpServer', () => {
           'Done.',
         )
         const endpoint = createMcpServer({
-          ...{ agent, callers: 'trusted' as const },
+          agent,
+          callers: 'trusted' as const,
           reader: ({ headers }) => headers.get('authorization'),
         })
         const client = await connect(endpoint, { token, capabilities: { elicitation: {} } })
