@@ -249,10 +249,10 @@ function agentIn(namespace: string | null, core: Core, context?: JsonValue): Age
     ...methods,
     assets: assets.toldIn(namespace),
     log: logOf(namespace),
-    run: (runOptions) => startRun(parts, runOptions).run,
+    run: (runOptions) => startRun(parts, runOptions),
     async start(runOptions) {
-      const { run, accepted } = startRun(parts, runOptions)
-      await accepted
+      const run = startRun(parts, runOptions)
+      await run.begun
       return run
     },
     send: (conversation, messages, sendOptions) =>
