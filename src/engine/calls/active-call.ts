@@ -30,22 +30,22 @@ export class ActiveCall implements PolicyCall {
   items: readonly CallItem[] = []
   each?: LabelTree
   isResumed = false
+  readonly plan: CallPlan
   readonly #scope: RunScope
-  readonly #plan: CallPlan
   readonly #events: ConversationEvent[] = []
   readonly #noted: NotedReads[] = []
 
   constructor(scope: RunScope, plan: CallPlan) {
     this.#scope = scope
-    this.#plan = plan
+    this.plan = plan
   }
 
   get toolCallId(): string {
-    return this.#plan.id
+    return this.plan.id
   }
 
   get tool(): Tool {
-    return this.#plan.tool ?? unknownTool(this.#plan.name)
+    return this.plan.tool ?? unknownTool(this.plan.name)
   }
 
   get conversation(): string {
@@ -65,11 +65,11 @@ export class ActiveCall implements PolicyCall {
   }
 
   get isMapped(): boolean {
-    return this.#plan.each !== undefined
+    return this.plan.each !== undefined
   }
 
   get written(): PolicyCall['written'] {
-    const { arguments: args, each } = this.#plan
+    const { arguments: args, each } = this.plan
     return each === undefined ? args : { ...args, _each: each }
   }
 
@@ -78,7 +78,7 @@ export class ActiveCall implements PolicyCall {
   }
 
   get state(): CallState {
-    return this.#scope.session.state.calls[this.#plan.id] as CallState
+    return this.#scope.session.state.calls[this.plan.id] as CallState
   }
 
   /** Sets the arguments that the call would run with. */
@@ -115,8 +115,8 @@ export class ActiveCall implements PolicyCall {
     if (noted) this.#noted.push(noted)
     const usedAssets = noted?.assets(assets, []) ?? assets
     const { context, end } = openContext(this.#scope, {
-      plan: this.#plan,
-      toolCallId: this.#plan.id,
+      plan: this.plan,
+      toolCallId: this.plan.id,
       attempt: 1,
       signal,
       assets: () => usedAssets,
