@@ -3,9 +3,8 @@ import type { CallPlan } from '../../boundary/call-plan.ts'
 import type { CallState, ItemState } from '../../core/events/conversation-state.ts'
 import type { CallError } from '../../core/events/events.ts'
 import type { JsonValue } from '../../core/json/json.ts'
-import { writeLabelTree } from '../../core/labels/label-tree.ts'
 import { itemCallId } from '../../core/refs/item-call.ts'
-import type { CallOutcome } from '../../policies/policy.ts'
+import { type CallOutcome, provenanceOf } from '../../policies/policy.ts'
 import type { RunScope } from '../run-scope.ts'
 import { type ActiveCall, applyAfter, type Item } from './active-call.ts'
 import { executeCall } from './execute-call.ts'
@@ -46,15 +45,12 @@ async function logItem(
   scope: RunScope,
   toolCallId: string,
   item: number,
-  { value, error, events, labels, retained }: CallOutcome,
+  outcome: CallOutcome,
 ): Promise<Partial<ItemState>> {
+  const { value, error, events } = outcome
   const end = error ? { error } : { value: value as JsonValue }
-  const label = labels ? { label: writeLabelTree(labels) } : {}
-  const kept = retained ? { retained } : {}
-  const ids = { toolCallId, runId: scope.runId, item }
-  await scope.append({
-    events: [...events, { type: 'TOOL_ITEM_FINISHED', ...ids, ...end, ...label, ...kept }],
-  })
+  const ended = { toolCallId, runId: scope.runId, item, ...end, ...provenanceOf(outcome) }
+  await scope.append({ events: [...events, { type: 'TOOL_ITEM_FINISHED', ...ended }] })
   return end
 }
 

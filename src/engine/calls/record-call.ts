@@ -16,7 +16,7 @@ import { isOffloaded } from '../../core/messages/offloaded.ts'
 import { toMessage } from '../../core/messages/to-message.ts'
 import { newId } from '../../core/new-id.ts'
 import { formatVariable, type OutputTarget } from '../../core/refs/variable-ref.ts'
-import type { CallOutcome } from '../../policies/policy.ts'
+import { type CallOutcome, provenanceOf } from '../../policies/policy.ts'
 import { callError } from '../run-errors.ts'
 import type { RunScope } from '../run-scope.ts'
 import type { CallEnd } from './call-graph.ts'
@@ -100,15 +100,13 @@ async function appendOutcome(scope: RunScope, ended: CallResult): Promise<CallEn
   const { arguments: changed } = scope.session.state.calls[plan.id]?.approval?.answer ?? {}
   const message = resultOf(ended, targets, changed)
   for (const target of targets) checkNotInAsset(scope, target)
-  const { labels, retained } = outcome
-  const label = labels ? { label: writeLabelTree(labels) } : {}
+  const { labels } = outcome
   const dataLabel = labels ? { label: writeLabelTree(write.labels ?? labels) } : {}
   const writes = targets.map((target) => {
     const payload = dataMessage(plan, { target, ...write })
     return { type: 'NEW_MESSAGE' as const, payload, ...dataLabel }
   })
-  const kept = retained ? { retained } : {}
-  const result = { type: 'NEW_MESSAGE' as const, payload: message, ...label, ...kept }
+  const result = { type: 'NEW_MESSAGE' as const, payload: message, ...provenanceOf(outcome) }
   const events = [...outcome.events, ...writes, result]
   await scope.append({ events })
   const notified = scope.stream({
