@@ -68,9 +68,7 @@ async function execute(
   const { signal = scope.signal, label, onRead, onWaiting, trust } = changes
   const maker = { by: 'tool', tool: tool.id, toolCallId } as const
   const events: ConversationEvent[] = []
-  const onEvent = (event: ConversationEvent): void => {
-    events.push(event)
-  }
+  const onEvent = (event: ConversationEvent) => events.push(event)
   const assets = once(() => {
     const scoped = scope.assets.scoped({ ...maker, onEvent, ...(label ? { label } : {}) })
     return changes.assets?.(scoped, events) ?? scoped
