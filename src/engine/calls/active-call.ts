@@ -94,7 +94,7 @@ export class ActiveCall implements PolicyCall {
 
   /** The label of everything that `needsApproval` and `preview` have read. Trusted and public if trust is off. */
   get read(): Label {
-    return joinAll(this.#noted.map((noted) => noted.label()))
+    return joinAll(this.#noted.map(({ trust }) => trust.read))
   }
 
   readonly withInput: PolicyCall['withInput'] = (item, use) => {
@@ -212,17 +212,7 @@ export function callingRunOf(context: ToolContext): CallingRun | undefined {
 /** Creates the context that a tool gets with its input. */
 export function openContext(scope: RunScope, parts: ContextParts): OpenContext {
   const { session, runId, namespace } = scope
-  const {
-    plan,
-    toolCallId,
-    attempt,
-    signal,
-    assets,
-    events,
-    onRead,
-    onWaiting,
-    trust = null,
-  } = parts
+  const { plan, toolCallId, attempt, signal, assets, events, onRead } = parts
   let chosen: number | undefined
   let hasEnded = false
   const context: ToolContext = {
@@ -277,7 +267,7 @@ export function openContext(scope: RunScope, parts: ContextParts): OpenContext {
         throw error
       }
     },
-    trust,
+    trust: parts.trust ?? null,
     output: {
       choose(path) {
         chosen = alternativeOf(plan, path)
@@ -291,7 +281,7 @@ export function openContext(scope: RunScope, parts: ContextParts): OpenContext {
       if (!hasEnded && events.length > 0) await scope.append({ events })
     },
     waits(isWaiting) {
-      if (!hasEnded) onWaiting?.(isWaiting)
+      if (!hasEnded) parts.onWaiting?.(isWaiting)
     },
   })
   return {

@@ -52,7 +52,7 @@ export class TrackedExecution {
 
   /** The label of what this execution received and has read. */
   #all(): Label {
-    return join(this.#input, this.#noted.label())
+    return join(this.#input, this.#noted.trust.read)
   }
 
   /** Returns the label of what the tool may have retained from all calls. A tool that acts may return it later. */
