@@ -16,7 +16,7 @@ import {
   type OutputSchema,
   outputJsonSchema,
 } from '../engine/output/output-schema.ts'
-import { startEntry } from '../engine/run-entries.ts'
+import { type RunBeginning, startEntry } from '../engine/run-entries.ts'
 import type { AgentSettings } from '../engine/run-settings.ts'
 import type { Session } from '../engine/session.ts'
 import { withCommandCall } from '../engine/steps/command-step.ts'
@@ -201,13 +201,7 @@ export function storedContext(context: unknown): JsonValue {
   }
 }
 
-interface Beginning
-  extends Pick<RunOptions, 'ifBusy' | 'replaces' | 'parentRunId' | 'attribution' | 'context'> {
-  runId: string
-  overrides?: RunOverrides
-  /** The tool call that starts a sub-agent's run. */
-  toolCallId?: string
-}
+type Beginning = Omit<RunBeginning, 'messages'> & Pick<RunOptions, 'ifBusy' | 'replaces'>
 
 /**
  * Appends the messages, and the start of their run if no other run is open. Resolves to the id of the run that
@@ -270,7 +264,7 @@ function addressee({ name }: AgentSettings): { agent?: string } {
 function queued(
   event: ConversationEvent,
   deliver: Delivery,
-  fields: { runId?: string; context?: JsonValue; overrides?: RunOverrides; agent?: string } = {},
+  fields: { runId?: string; context?: JsonValue; overrides?: RunOverrides; agent?: string },
 ): ConversationEvent {
   if (event.type !== 'NEW_MESSAGE') return event
   // Commands run only at the start of a run.
