@@ -38,7 +38,7 @@ import { callHandlers } from './processors.ts'
 import { readConversation, readLineage } from './read-conversation.ts'
 import { resumeRun } from './resume.ts'
 import { addMessages, sendMessages, startRun, storedContext } from './start-run.ts'
-import { streamListeners } from './stream-listeners.ts'
+import { StreamListeners } from './stream-listeners.ts'
 import { subAgentTool } from './sub-agent.ts'
 
 /**
@@ -79,7 +79,7 @@ export function createAgent(options: AgentOptions): Agent {
   const { callbacks = {}, processors = [], leaseMs = 10_000 } = options
   const log = options.log ?? createMemoryLog()
   const namespace = options.namespace ?? log.namespace
-  const streams = streamListeners(log)
+  const streams = new StreamListeners(log)
   const handlers = { ...callbacks, processors }
   const hasHandlers = callbacks.onEvent !== undefined || processors.length > 0
   const assets = openAssets(options, namespace, async (event) => {
@@ -115,7 +115,7 @@ export function createAgent(options: AgentOptions): Agent {
     listTools: (of) => catalogue.list(of),
     trust: settings.trust?.mode ?? 'off',
     resumeAll: () => resumeAll(log, settings, sessions),
-    onStream: streams.add,
+    onStream: (listener) => streams.add(listener),
     isIdle: () => open.isIdle,
     async close() {
       streams.close()
