@@ -249,10 +249,10 @@ function agentIn(namespace: string | null, core: Core, context?: JsonValue): Age
     ...methods,
     assets: assets.toldIn(namespace),
     log: logOf(namespace),
-    run: (runOptions) => startRun(parts, runOptions),
+    run: (runOptions) => startRun(parts, runOptions).run,
     async start(runOptions) {
-      const run = startRun(parts, runOptions)
-      await run.begun
+      const { run, begun } = startRun(parts, runOptions)
+      await begun
       return run
     },
     send: (conversation, messages, sendOptions) =>

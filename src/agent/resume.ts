@@ -17,24 +17,26 @@ export function resumeRun(
   conversation: string,
   { here = false, output }: { here?: boolean; output?: OutputSchema } = {},
 ): Run {
-  return new FollowedRun(conversation, { output }, async (run) => {
+  const { run } = new FollowedRun(conversation, { output }, async (followed) => {
     const session = await sessions.get(conversation)
-    run.opened(sessions, session)
+    followed.opened(sessions, session)
     await session.refresh()
     const { state } = session
     const open = openRun(state)
     const last = state.runs.at(-1)
     if (!open && state.inbox.length === 0) {
       if (!last) throw notFound(conversation)
-      run.id = last.runId
-      return run.endWith(session, last)
+      followed.id = last.runId
+      return followed.endWith(session, last)
     }
-    run.id = open?.runId ?? state.inbox[0]?.runId ?? ''
-    if (!open) run.messageIds.push(...firstQueued(state.inbox).map(({ message }) => message.id))
-    run.watch(session, run.messageIds)
+    followed.id = open?.runId ?? state.inbox[0]?.runId ?? ''
+    if (!open)
+      followed.messageIds.push(...firstQueued(state.inbox).map(({ message }) => message.id))
+    followed.watch(session, followed.messageIds)
     if (here) sessions.wakeHere(session)
     else await sessions.resume(session)
   })
+  return run
 }
 
 function notFound(conversation: string): ByrefError {

@@ -129,7 +129,7 @@ export function subAgentTool(parts: AgentParts, options: SubAgentOptions): Tool 
         // This includes the labels of the shared data, which `execute` reads itself.
         ...(context.trust ? { label: join(context.trust.input, context.trust.read) } : {}),
       }
-      const run = startRun(parts, started, { toolCallId: context.toolCallId })
+      const { run } = startRun(parts, started, { toolCallId: context.toolCallId })
       return await outcome(run, { parts, context, attribution })
     },
   }

@@ -50,11 +50,8 @@ export interface Run<Output = unknown> extends AsyncIterable<ConversationEvent> 
   cancel(): void
 }
 
-/** How a run begins to be followed: opens its session, and starts to watch. */
-export type Begin<Output> = (run: FollowedRun<Output>) => Promise<void>
-
 /** One run, followed through the events of its conversation. */
-export class FollowedRun<Output = unknown> implements Run<Output> {
+export class FollowedRun<Output = unknown> {
   /** May change until the run has started. */
   id: string
   readonly conversation: string
@@ -76,11 +73,12 @@ export class FollowedRun<Output = unknown> implements Run<Output> {
   /**
    * @param options.id The id of a new run. Default: empty.
    * @param options.output The output schema of the caller.
+   * @param begin Opens the session of the run, and starts to watch.
    */
   constructor(
     conversation: string,
     { id = '', output }: { id?: string; output?: OutputSchema },
-    begin: Begin<Output>,
+    begin: (run: FollowedRun<Output>) => Promise<void>,
   ) {
     this.id = id
     this.conversation = conversation
@@ -91,24 +89,33 @@ export class FollowedRun<Output = unknown> implements Run<Output> {
     this.begun.catch((error) => this.fail(error))
   }
 
-  get textStream(): AsyncIterable<string> {
-    return textStream(this.#events)
-  }
-
-  get partialOutputStream(): AsyncIterable<DeepPartial<Output>> {
-    const partial = partialOutput(this.#events, () => {
-      return this.#session ? runOf(this.#session.state, this.id)?.overrides?.output : undefined
-    })
-    // The requested schema determines the type of the answer.
-    return partial as AsyncIterable<DeepPartial<Output>>
-  }
-
-  get messages(): readonly Message[] {
-    return this.#session?.state.messages ?? []
-  }
-
-  [Symbol.asyncIterator](): AsyncIterator<ConversationEvent> {
-    return this.#events[Symbol.asyncIterator]()
+  /** Returns the run for the app. Its fields work in any object, because apps may spread or extend it. */
+  get run(): Run<Output> {
+    const followed = this
+    return {
+      get id() {
+        return followed.id
+      },
+      conversation: this.conversation,
+      messageIds: this.messageIds,
+      result: this.result,
+      get textStream() {
+        return textStream(followed.#events)
+      },
+      get partialOutputStream() {
+        const partial = partialOutput(followed.#events, () => {
+          const session = followed.#session
+          return session ? runOf(session.state, followed.id)?.overrides?.output : undefined
+        })
+        // The requested schema determines the type of the answer.
+        return partial as AsyncIterable<DeepPartial<Output>>
+      },
+      get messages() {
+        return followed.#session?.state.messages ?? []
+      },
+      cancel: this.cancel,
+      [Symbol.asyncIterator]: () => this.#events[Symbol.asyncIterator](),
+    }
   }
 
   readonly cancel = (): void => {
