@@ -123,7 +123,7 @@ const MUTANTS: readonly (readonly [name: string, file: string, from: string, to:
   [
     'failures are labelled by their context alone',
     'src/policies/trust/result-labels.ts',
-    'return WITHOUT_VALUES.has(code) ? context : given',
+    'return WITHOUT_VALUES.has(code) ? context : received',
     'return context',
   ],
 ]

@@ -102,16 +102,10 @@ async function extracted(
   const by = MAKERS.get(sender.participant_role) ?? 'system'
   const events: AssetEvent[] = []
   const isParts = content_type === 'multipart/mixed' && Array.isArray(content)
+  const scoped = assets.scoped({ onEvent: (event) => events.push(event) })
   const { value } = await extractAssets(
     { content: isParts ? content.map(canonicalPart) : content, metadata },
-    {
-      assets: assets.scoped({
-        onEvent: (event) => {
-          events.push(event)
-        },
-      }),
-      by,
-    },
+    { assets: scoped, by },
   )
   const found = value as { content: unknown; metadata: MessageMetadata }
   const stored = isParts ? (found.content as unknown[]).map(storedPart) : found.content

@@ -6,7 +6,6 @@ import {
 } from '../assets/assets-config.ts'
 import type { Assets } from '../assets/assets-contract.ts'
 import { createAssets } from '../assets/create-assets.ts'
-import { createMemoryAssetStore } from '../assets/stores/memory.ts'
 import { type Check, is } from '../core/check-options.ts'
 import type { AssetEvent } from '../core/events/events.ts'
 import { getRecent } from '../core/recent.ts'
@@ -43,7 +42,8 @@ export function openAssets(
   onEvent: (event: AssetEvent) => unknown,
 ): AgentAssets {
   const views = new Map<string | null, Assets>()
-  const make = maker(assets)
+  const base = assetsOf(assets)
+  const make = (of: string | null) => (of === null ? base : base.scoped({ namespace: of }))
   const inNamespace = (of: string | null) => getRecent(views, of, () => make(of), MAX_NAMESPACES)
   return {
     in: inNamespace,
@@ -52,23 +52,13 @@ export function openAssets(
   }
 }
 
-function maker(assets: AgentAssetsOptions['assets']): (namespace: string | null) => Assets {
-  if (assets === undefined) return maker({ store: createMemoryAssetStore() })
-  const base = 'resolve' in assets ? assets : createAssets(inOptionalNamespaces(assets))
-  return (namespace) => (namespace === null ? base : base.scoped({ namespace }))
-}
-
 /**
- * Sets the default namespacing mode to `optional`, so that each conversation's assets are in its own
- * namespace.
+ * Returns the assets without a namespace. If they are made here, the default namespacing mode is `optional`, so that each
+ * conversation's assets are in its own namespace.
  */
-function inOptionalNamespaces({
-  config = {},
-  store,
-}: {
-  config?: AssetsConfig
-  store?: AssetStore
-}) {
+function assetsOf(assets: AgentAssetsOptions['assets'] = {}): Assets {
+  if ('resolve' in assets) return assets
+  const { config = {}, store } = assets
   const namespacing = { ...config.namespacing, mode: config.namespacing?.mode ?? 'optional' }
-  return { config: { ...config, namespacing }, store }
+  return createAssets({ config: { ...config, namespacing }, store })
 }

@@ -10,7 +10,7 @@ import { newId } from '../core/new-id.ts'
 import { getRecent } from '../core/recent.ts'
 import { cancelRun } from '../engine/cancel.ts'
 import { leaseOwner } from '../engine/lease-owner.ts'
-import { type ResolvedLimits, resolveLimits } from '../engine/limits.ts'
+import { resolveLimits } from '../engine/limits.ts'
 import { checkAgentFits, ForeignRunError } from '../engine/next.ts'
 import { OpenConversations } from '../engine/open-conversations.ts'
 import { resolvePromptOptions } from '../engine/prompt-settings.ts'
@@ -25,7 +25,7 @@ import type { Plugin } from '../plugins/load-plugin.ts'
 import { appPolicy } from '../policies/app-policy.ts'
 import { approvalPolicy, retryPolicy, timeLimitPolicy } from '../policies/defaults.ts'
 import { composePolicies, type Policy } from '../policies/policy.ts'
-import { resolveTrust, type TrustSettings } from '../policies/trust/trust-options.ts'
+import { resolveTrust } from '../policies/trust/trust-options.ts'
 import { trustPolicy } from '../policies/trust/trust-policy.ts'
 import { type AgentAssets, MAX_NAMESPACES, openAssets } from './agent-assets.ts'
 import type { Agent, AgentOptions } from './agent-contract.ts'
@@ -38,7 +38,7 @@ import { callHandlers } from './processors.ts'
 import { readConversation, readLineage } from './read-conversation.ts'
 import { resumeRun } from './resume.ts'
 import { addMessages, sendMessages, startRun, storedContext } from './start-run.ts'
-import { streamListeners } from './stream-listeners.ts'
+import { StreamListeners } from './stream-listeners.ts'
 import { subAgentTool } from './sub-agent.ts'
 
 /**
@@ -79,7 +79,7 @@ export function createAgent(options: AgentOptions): Agent {
   const { callbacks = {}, processors = [], leaseMs = 10_000 } = options
   const log = options.log ?? createMemoryLog()
   const namespace = options.namespace ?? log.namespace
-  const streams = streamListeners(log)
+  const streams = new StreamListeners(log)
   const handlers = { ...callbacks, processors }
   const hasHandlers = callbacks.onEvent !== undefined || processors.length > 0
   const assets = openAssets(options, namespace, async (event) => {
@@ -115,7 +115,7 @@ export function createAgent(options: AgentOptions): Agent {
     listTools: (of) => catalogue.list(of),
     trust: settings.trust?.mode ?? 'off',
     resumeAll: () => resumeAll(log, settings, sessions),
-    onStream: streams.add,
+    onStream: (listener) => streams.add(listener),
     isIdle: () => open.isIdle,
     async close() {
       streams.close()
@@ -157,14 +157,15 @@ function settingsOf(
     .filter((tool) => typeof tool !== 'string')
     .filter((tool) => !isNativeName(tool))
   const searched = resolveToolSearch(allTools, searchable, options.toolSearch)
-  const { tools, deferred } = searched
+  const { deferred } = searched
+  const tools = new Map(searched.tools.map((tool) => [tool.id, tool]))
   const settings = {
     name: options.name ?? null,
     model,
     instructions: [options.instructions, ...pluginDescriptions(plugins)]
       .filter(Boolean)
       .join('\n\n'),
-    tools: new Map(tools.map((tool) => [tool.id, tool])),
+    tools,
     later,
     deferred,
     context: options.context,
@@ -187,13 +188,9 @@ function settingsOf(
  */
 function policiesOf(
   { policies = [] }: AgentOptions,
-  {
-    tools,
-    trust,
-    limits,
-  }: { tools: readonly Tool[]; trust: TrustSettings | null; limits: ResolvedLimits },
+  { tools, trust, limits }: Pick<AgentSettings, 'tools' | 'trust' | 'limits'>,
 ): Policy[] {
-  const has = (key: keyof Tool): boolean => tools.some((tool) => Boolean(tool[key]))
+  const has = (key: keyof Tool): boolean => [...tools.values()].some((tool) => Boolean(tool[key]))
   return [
     ...(has('needsApproval') ? [approvalPolicy] : []),
     ...(has('retries') ? [retryPolicy] : []),
@@ -251,8 +248,8 @@ function agentIn(namespace: string | null, core: Core, context?: JsonValue): Age
     log: logOf(namespace),
     run: (runOptions) => startRun(parts, runOptions).run,
     async start(runOptions) {
-      const { run, accepted } = startRun(parts, runOptions)
-      await accepted
+      const { run, begun } = startRun(parts, runOptions)
+      await begun
       return run
     },
     send: (conversation, messages, sendOptions) =>

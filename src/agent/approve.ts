@@ -150,9 +150,7 @@ async function storedArguments(
 ): Promise<Stored> {
   const events: ConversationEvent[] = []
   if (args === undefined || !mayHoldAssets(args)) return { value: args, events }
-  const onEvent = (event: ConversationEvent) => {
-    events.push(event)
-  }
+  const onEvent = (event: ConversationEvent) => events.push(event)
   const storing = { tool: name, toolCallId: id, onEvent }
   const store = async (one: JsonValue) => {
     return isPlainObject(one) ? (await storeArguments(storing, one, assets)).logged : one

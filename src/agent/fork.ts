@@ -1,3 +1,4 @@
+import { defined } from '../assets/defined.ts'
 import { ByrefError } from '../core/errors.ts'
 import { emptyConversation, openRun } from '../core/events/conversation-state.ts'
 import type { ConversationEvent, LogRecord } from '../core/events/events.ts'
@@ -7,7 +8,7 @@ import { readMetadata } from '../core/messages/read-metadata.ts'
 import { resultCall } from '../core/messages/results.ts'
 import { newId } from '../core/new-id.ts'
 import { runEnd } from '../engine/run-entries.ts'
-import { type ConversationLog, readAll } from '../log/conversation-log.ts'
+import { type ConversationLog, notFoundError, readAll } from '../log/conversation-log.ts'
 import { debugLine, END_LINE, headerLine, recordLine } from '../log/read-lines.ts'
 
 /** Options of `agent.fork`: what is copied, and the id of the copy. */
@@ -42,9 +43,7 @@ export async function forkConversation(
     throw new ByrefError('config_invalid', 'fork takes either "at" or "before", not both')
   }
   const summary = await log.find(conversation)
-  if (!summary) {
-    throw new ByrefError('conversation_not_found', `There is no conversation "${conversation}"`)
-  }
+  if (!summary) throw notFoundError(conversation)
   if (await log.find(id)) {
     throw new ByrefError('conversation_exists', `Conversation "${id}" already exists`)
   }
@@ -248,10 +247,15 @@ function sharedEvents(conversation: string, { records, delivered }: Cut): TimedE
     ...(run ? [{ at: end, event: runEnd(conversation, run, 'cancelled') }] : []),
     ...events.flatMap(({ at, event }) => {
       if (!isWaiting(event) || !delivered.includes(event.payload.id)) return []
-      const { type, payload, label } = event
-      return { at, event: { type, payload, ...(label === undefined ? {} : { label }) } }
+      return { at, event: defined({ ...event, ...NOT_QUEUED }) }
     }),
   ]
+}
+
+/** Without the fields of a message that waits for a run, or for a step of one. */
+const NOT_QUEUED = {
+  ...{ deliver: undefined, runId: undefined, agent: undefined },
+  ...{ context: undefined, overrides: undefined },
 }
 
 type NewMessage = Extract<ConversationEvent, { type: 'NEW_MESSAGE' }>

@@ -80,12 +80,7 @@ async function runProcessor(
   assets: Assets,
 ): Promise<void> {
   const saved: ConversationEvent[] = []
-  const scopedAssets = assets.scoped({
-    by: 'system',
-    onEvent: (one) => {
-      saved.push(one)
-    },
-  })
+  const scopedAssets = assets.scoped({ by: 'system', onEvent: (one) => saved.push(one) })
   let produced: readonly ConversationEvent[] = []
   try {
     const result = await processor.process(event, { context: contextOf(session, scopedAssets) })

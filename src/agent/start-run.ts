@@ -1,7 +1,7 @@
 import { called } from '../core/called.ts'
 import { checkOptions, is, type OptionTable } from '../core/check-options.ts'
 import { ByrefError, errorMessage } from '../core/errors.ts'
-import { type ConversationState, openRun, runOf } from '../core/events/conversation-state.ts'
+import { type ConversationState, openRun } from '../core/events/conversation-state.ts'
 import type { ConversationEvent, Delivery, RunOverrides } from '../core/events/events.ts'
 import { copyJson } from '../core/json/copy-json.ts'
 import type { JsonObject, JsonValue } from '../core/json/json.ts'
@@ -9,15 +9,14 @@ import { LABEL_OPTIONS, type LabelInput } from '../core/labels/label.ts'
 import type { Message } from '../core/messages/message.ts'
 import { newId } from '../core/new-id.ts'
 import type { Decide } from '../engine/append-batch.ts'
-import { cancelRun } from '../engine/cancel.ts'
-import { type Run, RunFollower } from '../engine/follow-run.ts'
+import { FollowedRun } from '../engine/follow-run.ts'
 import {
   inputOutput,
   type OutputOf,
   type OutputSchema,
   outputJsonSchema,
 } from '../engine/output/output-schema.ts'
-import { startEntry } from '../engine/run-entries.ts'
+import { type RunBeginning, startEntry } from '../engine/run-entries.ts'
 import type { AgentSettings } from '../engine/run-settings.ts'
 import type { Session } from '../engine/session.ts'
 import { withCommandCall } from '../engine/steps/command-step.ts'
@@ -27,7 +26,6 @@ import { isCommand } from '../plugins/command-message.ts'
 import { IncomingLabels } from '../policies/trust/incoming-labels.ts'
 import { type Accepted, acceptMessages } from './accept-messages.ts'
 import { type AgentParts, type InNamespace, NAMESPACE } from './agent-parts.ts'
-import { partialOutput, textStream } from './answer-streams.ts'
 import { deletionsFrom } from './delete-message.ts'
 import { type MessagesInput, messagesOf } from './messages-input.ts'
 
@@ -103,18 +101,9 @@ const RUN_OPTIONS: OptionTable<RunOptions<OutputSchema | undefined>> = {
   signal: is.signal,
 }
 
-/** A run that was started. */
-export interface StartedRun<Output = null> {
-  run: Run<Output>
-  /**
-   * Resolves when the run's messages are in the log. Rejects with the error of `run.result` if that comes
-   * first.
-   */
-  accepted: Promise<void>
-}
-
 /**
- * Starts a run. Appends its messages to the log, and the start of the run if no other run is open.
+ * Starts a run. Appends its messages to the log, and the start of the run if no other run is open. `begun` resolves when
+ * its messages are in the log.
  *
  * @param toolCallId The tool call that starts a sub-agent's run. Such a run stays in this process, even if the
  *   log has workers.
@@ -123,111 +112,36 @@ export function startRun<Schema extends OutputSchema | undefined>(
   parts: AgentParts,
   options: RunOptions<Schema>,
   { toolCallId }: { toolCallId?: string } = {},
-): StartedRun<OutputOf<Schema>> {
+): FollowedRun<OutputOf<Schema>> {
   const invalid = errorInOptions(options)
   const checked: Partial<RunOptions<Schema>> = invalid ? {} : options
-  const { conversation = newId(), namespace = parts.namespace, signal } = checked
-  const accepted = Promise.withResolvers<void>()
-  accepted.promise.catch(() => {})
-  let open: Session | null = null
-  let runId = newId()
-  const messageIds: string[] = []
-  const follower = new RunFollower({
-    output: checked.output,
-    assets: () => parts.assets.in(namespace),
-    takeFailure: (id) => parts.sessions(namespace).takeFailure(id),
-    onEnd() {
-      if (open) parts.sessions(namespace).unfollow(open, follower)
-      signal?.removeEventListener('abort', cancel)
-    },
-  })
+  const { conversation = newId(), namespace = parts.namespace, output, signal } = checked
 
-  function cancel(): void {
-    const target = accepted.promise.then(() => open)
-    target
-      .then((one) => one && cancelRun(parts.sessions(namespace), one, { runId }))
-      .catch((error) => follower.fail(error))
-  }
-
-  async function begin(): Promise<void> {
+  async function begin(run: FollowedRun<OutputOf<Schema>>): Promise<void> {
     if (invalid) throw invalid
     const given = parts.context ?? options.context
     const context = given === undefined ? undefined : storedContext(given)
     const sessions = parts.sessions(namespace)
     const session = await sessions.get(conversation)
-    open = session
-    sessions.follow(session, follower)
+    run.opened(sessions, session)
     const { label } = options
     const input = await acceptFor(parts, session, options.messages, { namespace, label })
     const overrides = overridesOf(options, input)
-    follower.watch(session, {
-      runId: () => runId,
-      messageIds: input.messageIds,
-      isIncoming: incoming(input),
-    })
-    const beginning = { ...options, context, overrides, runId, toolCallId }
-    runId = await appendRun(parts, session, input, beginning)
-    messageIds.push(...input.messageIds)
-    follower.checkEnded(session, runId)
+    run.watch(session, input.messageIds, incoming(input))
+    const beginning = { ...options, context, overrides, runId: run.id, toolCallId }
+    run.id = await appendRun(parts, session, input, beginning)
+    run.messageIds.push(...input.messageIds)
+    run.checkEnded(session)
     if (toolCallId !== undefined) sessions.wakeHere(session)
     else sessions.wake(session)
   }
 
-  signal?.addEventListener('abort', cancel, { once: true })
-  begin().then(accepted.resolve, (error: unknown) => {
-    accepted.reject(error)
-    follower.fail(error)
-  })
-  if (signal?.aborted) cancel()
-  const run = asRun<OutputOf<Schema>>(follower, {
-    id: () => runId,
-    conversation,
-    messageIds,
-    session: () => open,
-    cancel,
-  })
-  return { run, accepted: accepted.promise }
-}
-
-/** The parts of a `Run` that its follower does not have. */
-export interface RunParts {
-  id(): string
-  conversation: string
-  messageIds: readonly string[]
-  /** Returns the session; null until the conversation is open. */
-  session(): Session | null
-  cancel(): void
-}
-
-/** Returns the run that a follower follows. */
-export function asRun<Output>(
-  { events, result }: RunFollower,
-  { id, conversation, messageIds, session, cancel }: RunParts,
-): Run<Output> {
-  return {
-    get id() {
-      return id()
-    },
-    conversation,
-    messageIds,
-    // The requested schema determines the type of the answer.
-    result: result as Run<Output>['result'],
-    get textStream() {
-      return textStream(events)
-    },
-    get partialOutputStream() {
-      const partial = partialOutput(events, () => {
-        const state = session()?.state
-        return state && runOf(state, id())?.overrides?.output
-      })
-      return partial as Run<Output>['partialOutputStream']
-    },
-    get messages() {
-      return session()?.state.messages ?? []
-    },
-    cancel,
-    [Symbol.asyncIterator]: () => events[Symbol.asyncIterator](),
-  }
+  const run = new FollowedRun(conversation, { id: newId(), output }, begin)
+  if (signal?.aborted) run.cancel()
+  signal?.addEventListener('abort', run.cancel, { once: true })
+  const forget = (): void => signal?.removeEventListener('abort', run.cancel)
+  run.result.then(forget, forget)
+  return run
 }
 
 /** Returns the error in the options. Like all errors, it rejects the run's result. */
@@ -287,13 +201,7 @@ export function storedContext(context: unknown): JsonValue {
   }
 }
 
-interface Beginning
-  extends Pick<RunOptions, 'ifBusy' | 'replaces' | 'parentRunId' | 'attribution' | 'context'> {
-  runId: string
-  overrides?: RunOverrides
-  /** The tool call that starts a sub-agent's run. */
-  toolCallId?: string
-}
+type Beginning = Omit<RunBeginning, 'messages'> & Pick<RunOptions, 'ifBusy' | 'replaces'>
 
 /**
  * Appends the messages, and the start of their run if no other run is open. Resolves to the id of the run that
@@ -356,7 +264,7 @@ function addressee({ name }: AgentSettings): { agent?: string } {
 function queued(
   event: ConversationEvent,
   deliver: Delivery,
-  fields: { runId?: string; context?: JsonValue; overrides?: RunOverrides; agent?: string } = {},
+  fields: { runId?: string; context?: JsonValue; overrides?: RunOverrides; agent?: string },
 ): ConversationEvent {
   if (event.type !== 'NEW_MESSAGE') return event
   // Commands run only at the start of a run.

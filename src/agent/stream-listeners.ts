@@ -1,45 +1,45 @@
-import type { ConversationLog, LogChange } from '../log/conversation-log.ts'
+import type { ConversationLog } from '../log/conversation-log.ts'
 import type { StreamListener } from './agent-contract.ts'
 
-/** The listeners for events that are streamed but not logged. */
-export interface StreamListeners {
+/**
+ * The listeners for events that are streamed but not logged. If the log can stream, they also receive the events of other
+ * processes.
+ */
+export class StreamListeners {
+  readonly #log: ConversationLog
+  readonly #listeners = new Set<StreamListener>()
+  #unsubscribe: (() => void) | null = null
+
+  constructor(log: ConversationLog) {
+    this.#log = log
+  }
+
   /** Adds a listener. Returns the function that removes it. */
-  add(listener: StreamListener): () => void
-  /** Passes an event of this process to all listeners. */
-  notify: StreamListener
-  close(): void
-}
-
-/** Creates listeners. If the log can stream, they also receive the events of other processes. */
-export function streamListeners(log: ConversationLog): StreamListeners {
-  const listeners = new Set<StreamListener>()
-  let unsubscribe: (() => void) | null = null
-
-  const notify: StreamListener = (conversation, event, where) => {
-    for (const listener of listeners) listener(conversation, event, where)
+  add(listener: StreamListener): () => void {
+    this.#listeners.add(listener)
+    if (this.#log.stream) this.#unsubscribe ??= this.#subscribe()
+    return () => {
+      this.#listeners.delete(listener)
+      if (this.#listeners.size === 0) this.close()
+    }
   }
 
-  function receive({ conversation, namespace, streamed }: LogChange): void {
-    for (const event of streamed ?? []) notify(conversation, event, { namespace })
+  /** Passes an event to all listeners. */
+  notify(...streamed: Parameters<StreamListener>): void {
+    for (const listener of this.#listeners) listener(...streamed)
   }
 
-  function close(): void {
-    unsubscribe?.()
-    unsubscribe = null
+  close(): void {
+    this.#unsubscribe?.()
+    this.#unsubscribe = null
   }
 
-  return {
-    add(listener) {
-      listeners.add(listener)
-      if (log.stream) {
-        unsubscribe ??= log.subscribe(receive, { allNamespaces: true, wants: () => false })
-      }
-      return () => {
-        listeners.delete(listener)
-        if (listeners.size === 0) close()
-      }
-    },
-    notify,
-    close,
+  #subscribe(): () => void {
+    return this.#log.subscribe(
+      ({ conversation, namespace, streamed = [] }) => {
+        for (const event of streamed) this.notify(conversation, event, { namespace })
+      },
+      { allNamespaces: true, wants: () => false },
+    )
   }
 }

@@ -1,4 +1,3 @@
-import type { Assets } from '../assets/assets-contract.ts'
 import { ByrefError } from '../core/errors.ts'
 import {
   isRunEnd,
@@ -10,9 +9,12 @@ import {
 import type { ConversationEvent } from '../core/events/events.ts'
 import type { Foldable } from '../core/events/fold.ts'
 import type { Message } from '../core/messages/message.ts'
+import { partialOutput, textStream } from './answer-streams.ts'
+import { cancelRun } from './cancel.ts'
 import type { DeepPartial, OutputSchema } from './output/output-schema.ts'
 import { type RunResult, runResult } from './run-result.ts'
 import type { Session } from './session.ts'
+import type { Sessions } from './sessions.ts'
 
 /**
  * One run. It continues whether or not you follow it, in this process or another. Iterate over it to read its events
@@ -48,104 +50,165 @@ export interface Run<Output = unknown> extends AsyncIterable<ConversationEvent> 
   cancel(): void
 }
 
-/** The run to follow. */
-export interface FollowedRun {
-  /** The run's id. It may change until the run has started. */
-  runId(): string
-  /** The messages that wait for it. If they are deleted before it starts, it is cancelled. */
-  messageIds?: readonly string[]
-  /** Whether an event that comes before the run's start, such as one of its new messages, belongs to it. */
-  isIncoming?(event: ConversationEvent): boolean
-}
-
-/** Options of {@link RunFollower}. */
-export interface FollowOptions {
-  /** Returns the error that ended the run in this process, with its cause. */
-  takeFailure(runId: string): ByrefError | null
-  /** Called when the follower has stopped listening. */
-  onEnd(): void
-  /** Returns the assets of the run's namespace. */
-  assets(): Assets
-  /** The output schema of the caller. */
-  output?: OutputSchema
-}
-
-/** Follows one run through the events of its conversation. It listens once `watch` is called. */
-export class RunFollower {
-  readonly events = new EventQueue<ConversationEvent>()
-  readonly result: Promise<RunResult<unknown>>
-  readonly #options: FollowOptions
-  readonly #settle: PromiseWithResolvers<RunResult<unknown>>
+/** One run, followed through the events of its conversation. */
+export class FollowedRun<Output = unknown> {
+  /** May change until the run has started. */
+  id: string
+  readonly conversation: string
+  readonly messageIds: string[] = []
+  readonly result: Promise<RunResult<Output>>
+  /** Resolves when `begin` has ended. Rejects with its error, as `result` does. */
+  readonly begun: Promise<void>
+  readonly #output: OutputSchema | undefined
+  readonly #events = new EventQueue<ConversationEvent>()
+  readonly #settle = Promise.withResolvers<RunResult<Output>>()
+  #sessions: Sessions | null = null
+  #session: Session | null = null
+  /** The messages that wait for the run. If they are deleted before it starts, it is cancelled. */
+  #waiting: readonly string[] = []
   #unwatch: () => void = () => {}
   #hasStarted = false
   #isEnding = false
 
-  constructor(options: FollowOptions) {
-    this.#options = options
-    this.#settle = Promise.withResolvers<RunResult<unknown>>()
+  /**
+   * @param options.id The id of a new run. Default: empty.
+   * @param options.output The output schema of the caller.
+   * @param begin Opens the session of the run, and starts to watch.
+   */
+  constructor(
+    conversation: string,
+    { id = '', output }: { id?: string; output?: OutputSchema },
+    begin: (run: FollowedRun<Output>) => Promise<void>,
+  ) {
+    this.id = id
+    this.conversation = conversation
+    this.#output = output
     this.result = this.#settle.promise
     this.result.catch(() => {})
+    this.begun = begin(this)
+    this.begun.catch((error) => this.fail(error))
   }
 
-  /** Starts to listen, for the run with this id and for the messages queued for it. */
-  watch(session: Session, { runId, messageIds = [], isIncoming }: FollowedRun): void {
-    const hasBegun = (): boolean => session.state.runs.at(-1)?.runId === runId()
+  /** Returns the run for the app. Its fields work in any object, because apps may spread or extend it. */
+  get run(): Run<Output> {
+    const followed = this
+    return {
+      get id() {
+        return followed.id
+      },
+      conversation: this.conversation,
+      messageIds: this.messageIds,
+      result: this.result,
+      get textStream() {
+        return textStream(followed.#events)
+      },
+      get partialOutputStream() {
+        const partial = partialOutput(followed.#events, () => {
+          const session = followed.#session
+          return session ? runOf(session.state, followed.id)?.overrides?.output : undefined
+        })
+        // The requested schema determines the type of the answer.
+        return partial as AsyncIterable<DeepPartial<Output>>
+      },
+      get messages() {
+        return followed.#session?.state.messages ?? []
+      },
+      cancel: this.cancel,
+      [Symbol.asyncIterator]: () => this.#events[Symbol.asyncIterator](),
+    }
+  }
+
+  readonly cancel = (): void => {
+    this.begun.then(() => this.#cancel()).catch((error) => this.fail(error))
+  }
+
+  /** Takes the session of the conversation. From then on, the run fails if the session is closed. */
+  opened(sessions: Sessions, session: Session): void {
+    this.#sessions = sessions
+    this.#session = session
+    sessions.follow(session, this)
+  }
+
+  /**
+   * Starts to listen, for the run and for the messages that wait for it. If the run has no id yet, it is the next one
+   * that starts.
+   *
+   * @param isIncoming Whether an event that comes before the run's start, such as one of its new messages, belongs to
+   *   it.
+   */
+  watch(
+    session: Session,
+    messageIds: readonly string[],
+    isIncoming: (event: ConversationEvent) => boolean = () => false,
+  ): void {
+    this.#waiting = messageIds
+    const hasBegun = (): boolean => session.state.runs.at(-1)?.runId === this.id
     const areAllDeleted = (): boolean =>
       !session.state.inbox.some(({ message }) => messageIds.includes(message.id))
     this.#unwatch = session.watch(({ event, position }: Foldable) => {
+      if (this.id === '' && event.type === 'RUN_STARTED') this.id = event.runId
       const isKept = position !== undefined
-      const isFirst = event.type === 'RUN_STARTED' && event.runId === runId()
-      if (!this.#hasStarted && !isFirst && isIncoming?.(event))
-        return this.events.push(event, isKept)
+      const isFirst = event.type === 'RUN_STARTED' && event.runId === this.id
+      if (!this.#hasStarted && !isFirst && isIncoming(event))
+        return this.#events.push(event, isKept)
       this.#hasStarted ||= isFirst || hasBegun()
       const isDeletion = event.type === 'MESSAGE_DELETED' && messageIds.includes(event.messageId)
       if (!this.#hasStarted && isDeletion && areAllDeleted()) {
-        this.endWith(session, cancelledRun(runId(), messageIds))
+        this.endWith(session, cancelledRun(this.id, messageIds))
       }
       if (!this.#hasStarted) return
-      this.events.push(event, isKept)
-      if (isRunEnd(event) && event.runId === runId()) this.#endSoon(session, event.runId)
+      this.#events.push(event, isKept)
+      if (isRunEnd(event) && event.runId === this.id) this.#endSoon(session)
     })
     this.#hasStarted = hasBegun()
     // Otherwise the follower would never see requests from before.
     for (const call of this.#hasStarted ? waitingCalls(session.state) : [])
-      this.events.push(requestOf(call, runId()), true)
+      this.#events.push(requestOf(call, this.id), true)
   }
 
   /** Checks whether the run has ended. Call it if the run's id became known after `watch`. */
-  checkEnded(session: Session, runId: string): void {
-    const run = runOf(session.state, runId)
-    if (run && run.status !== 'running') this.#endSoon(session, runId)
+  checkEnded(session: Session): void {
+    const run = runOf(session.state, this.id)
+    if (run && run.status !== 'running') this.#endSoon(session)
   }
 
   /** Resolves `result` with a run that has ended already. */
-  endWith(session: Pick<Session, 'id' | 'state'>, run: RunState): void {
-    this.events.end()
+  endWith(session: Session, run: RunState): void {
+    this.#events.end()
     this.#finish()
     this.#resolveWith(session, run)
   }
 
   /** Ends with an error. */
   fail(error: unknown): void {
-    if (this.#hasStarted) this.events.end()
-    else this.events.fail(error)
+    if (this.#hasStarted) this.#events.end()
+    else this.#events.fail(error)
     this.#finish()
     this.#settle.reject(error)
   }
 
-  #endSoon(session: Session, runId: string): void {
-    if (this.#isEnding) return
-    this.#isEnding = true
-    this.#end(session, runId).catch(this.#settle.reject)
+  async #cancel(): Promise<void> {
+    const sessions = this.#sessions
+    const session = this.#session
+    if (!sessions || !session) return
+    if (this.id === '') await deleteQueued(session, this.#waiting)
+    // The run may have started meanwhile.
+    if (this.id !== '') await cancelRun(sessions, session, { runId: this.id })
   }
 
-  async #end(session: Session, runId: string): Promise<void> {
+  #endSoon(session: Session): void {
+    if (this.#isEnding) return
+    this.#isEnding = true
+    this.#end(session).catch(this.#settle.reject)
+  }
+
+  async #end(session: Session): Promise<void> {
     this.#unwatch()
-    this.events.end()
+    this.#events.end()
     // An event handler of the last event may still fail.
     await session.settled()
-    const failure = this.#options.takeFailure(runId)
-    const run = runOf(session.state, runId)
+    const failure = this.#sessions?.takeFailure(this.id)
+    const run = runOf(session.state, this.id)
     this.#finish()
     if (failure || !run) this.#settle.reject(failure ?? deletedError(session.id))
     else this.#resolveWith(session, run)
@@ -153,13 +216,14 @@ export class RunFollower {
 
   #finish(): void {
     this.#unwatch()
-    this.#options.onEnd()
+    if (this.#session) this.#sessions?.unfollow(this.#session, this)
   }
 
-  #resolveWith(session: Pick<Session, 'id' | 'state'>, run: RunState): void {
+  #resolveWith(session: Session, run: RunState): void {
     const { resolve, reject } = this.#settle
-    const { output: schema, assets } = this.#options
-    runResult<unknown>(session, run, { schema, assets: assets() }).then(resolve, reject)
+    // A session was opened, so there are sessions.
+    const { assets } = this.#sessions as Sessions
+    runResult<Output>(session, run, { schema: this.#output, assets }).then(resolve, reject)
   }
 }
 
@@ -177,6 +241,15 @@ function cancelledRun(runId: string, messageIds: readonly string[]): RunState {
     steps: [],
     waitedMs: 0,
   }
+}
+
+/** Deletes messages that no run has taken yet. */
+async function deleteQueued(session: Session, messageIds: readonly string[]): Promise<void> {
+  await session.append(({ inbox }) => ({
+    events: inbox
+      .filter(({ message }) => messageIds.includes(message.id))
+      .map(({ message }) => ({ type: 'MESSAGE_DELETED', messageId: message.id })),
+  }))
 }
 
 function deletedError(conversation: string): ByrefError {

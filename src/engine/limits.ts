@@ -1,3 +1,4 @@
+import { defined } from '../assets/defined.ts'
 import { called } from '../core/called.ts'
 import { is, type OptionTable } from '../core/check-options.ts'
 import { ByrefError } from '../core/errors.ts'
@@ -50,10 +51,7 @@ export const LIMITS: OptionTable<Limits> = {
 
 /** Limits with their defaults. */
 export function resolveLimits(limits: Limits = {}): ResolvedLimits {
-  const defined = Object.fromEntries(
-    Object.entries(limits).filter(([, value]) => value !== undefined),
-  )
-  return { ...DEFAULTS, ...defined }
+  return { ...DEFAULTS, ...defined(limits) }
 }
 
 /**

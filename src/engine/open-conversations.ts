@@ -4,7 +4,6 @@ import type { LogRecord } from '../core/events/events.ts'
 import { setRecent } from '../core/recent.ts'
 import { type ConversationLog, type LogChange, scopedKey } from '../log/conversation-log.ts'
 import type { ConversationRunner, Release } from './conversation-runner.ts'
-import type { RunFollower } from './follow-run.ts'
 import { hasOwnerEnded } from './lease-owner.ts'
 import type { Session } from './session.ts'
 
@@ -165,6 +164,11 @@ export class OpenConversations {
 /** Unsubscribes agents that were dropped from their log. */
 const dropped = new FinalizationRegistry<() => void>((unsubscribe) => unsubscribe())
 
+/** Follows the runs of a conversation, until it fails. */
+export interface Follower {
+  fail(error: ByrefError): void
+}
+
 /** Conversations that run, have an open run, or are followed. Each keeps its agent alive. */
 const busy = new Set<OpenConversation>()
 
@@ -179,7 +183,7 @@ export class OpenConversation {
   hasMissed = false
   #session: Session | null = null
   #runner: ConversationRunner | null = null
-  readonly #followers = new Set<RunFollower>()
+  readonly #followers = new Set<Follower>()
   /** Creates the error for followers. Null until the conversation is closed. */
   #endError: (() => ByrefError) | null = null
   /** The error of an event handler that failed while no runner was active. */
@@ -226,13 +230,13 @@ export class OpenConversation {
   }
 
   /** Adds a follower. It fails at once if the conversation is closed. */
-  follow(follower: RunFollower): void {
+  follow(follower: Follower): void {
     if (this.#endError) follower.fail(this.#endError())
     else this.#followers.add(follower)
     this.#noteUse()
   }
 
-  unfollow(follower: RunFollower): void {
+  unfollow(follower: Follower): void {
     this.#followers.delete(follower)
     this.#noteUse()
   }

@@ -1,4 +1,5 @@
 import { ContentCache } from '../assets/content-access.ts'
+import { defined } from '../assets/defined.ts'
 import { is, type OptionTable } from '../core/check-options.ts'
 import { onceResolved } from '../core/once-resolved.ts'
 import { CAPABILITIES, type CapabilityOverrides, capabilitiesOf } from '../models/capabilities.ts'
@@ -103,7 +104,7 @@ export function resolvePromptOptions(
     capabilities: overrides,
   }: PromptOptions,
 ): PromptSettings {
-  const budget = { ...MEDIA, ...media }
+  const budget = { ...MEDIA, ...defined(media) }
   return {
     merge,
     describeAssets,

@@ -34,6 +34,7 @@ export interface RunBeginning {
   context?: JsonValue
   overrides?: RunOverrides
   parentRunId?: string
+  /** The tool call that starts a sub-agent's run. */
   toolCallId?: string
   attribution?: string
 }

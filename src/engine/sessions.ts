@@ -7,9 +7,8 @@ import { inBackground } from '../core/in-background.ts'
 import type { ConversationLog } from '../log/conversation-log.ts'
 import { callerOf, cancelOrphan, cancelSubRuns } from './cancel.ts'
 import type { ConversationRunner, Release } from './conversation-runner.ts'
-import type { RunFollower } from './follow-run.ts'
 import { checkAgentFits, ForeignRunError } from './next.ts'
-import type { OpenConversation, OpenConversations } from './open-conversations.ts'
+import type { Follower, OpenConversation, OpenConversations } from './open-conversations.ts'
 import { followUp } from './run-entries.ts'
 import { runFailure } from './run-errors.ts'
 import type { AgentSettings } from './run-settings.ts'
@@ -79,11 +78,11 @@ export class Sessions {
   }
 
   /** Adds a follower. It fails at once if the session has ended. */
-  follow(session: Session, follower: RunFollower): void {
+  follow(session: Session, follower: Follower): void {
     this.#open.of(session)?.follow(follower)
   }
 
-  unfollow(session: Session, follower: RunFollower): void {
+  unfollow(session: Session, follower: Follower): void {
     this.#open.of(session)?.unfollow(follower)
   }
 

@@ -3,6 +3,7 @@ import { getRecent } from '../core/recent.ts'
 import type { AssetRefParts } from '../core/refs/asset-ref.ts'
 import { ConversationLabels } from './conversation-labels.ts'
 import { type ConversationLog, listAll, readAll, scopedKey } from './conversation-log.ts'
+import { Turns } from './turns.ts'
 
 interface Entry {
   /** Namespace and id of the conversation. */
@@ -10,8 +11,6 @@ interface Entry {
   labels: ConversationLabels
   /** Whether the conversation was deleted while it was read. */
   isDeleted: boolean
-  /** Reads of one conversation run one after the other. */
-  reading: Promise<void>
 }
 
 /** Maximum number of conversations whose labels are cached. */
@@ -26,7 +25,10 @@ export class LabelIndex {
   readonly #homes = new Map<string, Set<string>>()
   /** By namespace, the conversations that changed since their assets were read. */
   readonly #changed = new Map<string | null, Set<string>>()
-  readonly #refreshing = new Map<string | null, Promise<void>>()
+  /** Reads of each conversation. */
+  readonly #reads = new Turns<string>()
+  /** By namespace. Each refresh sees what the previous one has read. */
+  readonly #refreshes = new Turns<string | null>()
   /** Stops following the log. */
   readonly close: () => void
 
@@ -44,14 +46,9 @@ export class LabelIndex {
   /** Returns the labels of a conversation, up to the end of its log. */
   async of(log: ConversationLog, conversation: string): Promise<ConversationLabels> {
     const key = scopedKey(log.namespace, conversation)
-    const labels = new ConversationLabels()
-    const made = () => ({ key, isDeleted: false, labels, reading: Promise.resolve() })
+    const made = () => ({ key, isDeleted: false, labels: new ConversationLabels() })
     const entry = getRecent(this.#entries, key, made, MAX_ENTRIES)
-    const reading = entry.reading.catch(() => {}).then(() => this.#read(entry, log, conversation))
-    entry.reading = reading
-    // A failure is reported below, and the next read ignores it.
-    reading.catch(() => {})
-    await reading
+    await this.#reads.take(key, () => this.#read(entry, log, conversation))
     return entry.labels
   }
 
@@ -70,11 +67,7 @@ export class LabelIndex {
   /** Returns the conversations that know an asset. */
   async homes(log: ConversationLog, assetId: string): Promise<readonly string[]> {
     const { namespace } = log
-    // Refreshes run one after the other, so that each one sees what the previous one has read.
-    const before = this.#refreshing.get(namespace) ?? Promise.resolve()
-    const now = before.catch(() => {}).then(() => this.#refresh(log))
-    this.#refreshing.set(namespace, now)
-    await now
+    await this.#refreshes.take(namespace, () => this.#refresh(log))
     return [...(this.#homes.get(scopedKey(namespace, assetId)) ?? [])]
   }
 

@@ -33,6 +33,7 @@ import {
 } from './runs.ts'
 import {
   chatText,
+  type DeletedMessages,
   deletedBy,
   foldCase,
   isDue,
@@ -321,14 +322,8 @@ function store(
   return records
 }
 
-/**
- * Removes messages from lists and searches, and their debug data. Their records stay. Returns the number of removed
- * messages, and the title from the remaining messages.
- */
-function deleteMessages(
-  conversation: MemoryConversation,
-  ids: readonly string[],
-): { deleted: number; title: string | null } {
+/** Removes messages from lists and searches, and their debug data. Their records stay. */
+function deleteMessages(conversation: MemoryConversation, ids: readonly string[]): DeletedMessages {
   const { records, deleted, debug } = conversation
   const remaining = new Set(ids.filter((id) => !deleted.has(id)))
   let count = 0

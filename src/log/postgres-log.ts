@@ -26,6 +26,7 @@ import { deletedIn, readRecords, storedRows } from './postgres/postgres-records.
 import type { Lines } from './read-lines.ts'
 import { debugOf, storedRecord } from './record-rows.ts'
 import { listRuns, readCosts } from './run-rows.ts'
+import { Turns } from './turns.ts'
 
 /** Options of {@link createPostgresLog}. */
 export type PostgresLogOptions = PostgresOptions & {
@@ -58,7 +59,8 @@ class PostgresStorage implements LogStorage {
   readonly #changes: PostgresChanges
   /** The state of conversations when this process last saw them, for appends in one statement. */
   readonly #known = new Map<string, Known>()
-  readonly #turns = new Map<string, Promise<unknown>>()
+  /** The changes of each conversation. */
+  readonly #turns = new Turns<string>()
 
   /** @throws ByrefError `config_invalid` */
   constructor(options: PostgresLogOptions) {
@@ -68,9 +70,7 @@ class PostgresStorage implements LogStorage {
       migrate: (opened) => migrate(opened, LOG_TABLES),
     })
     this.#notifier = new Notifier(this.#database)
-    this.#changes = new PostgresChanges(this.#database, this.#notifier, (place, run) =>
-      this.#inTurn(place, run),
-    )
+    this.#changes = new PostgresChanges(this.#database, this.#notifier, this.#turns)
   }
 
   readonly upkeep: StorageUpkeep = {
@@ -104,7 +104,7 @@ class PostgresStorage implements LogStorage {
   }
 
   readonly create: LogStorage['create'] = (place) =>
-    this.#inTurn(place, async () => {
+    this.#turns.take(placeKey(place), async () => {
       const row = await createRow(this.#database.query, place)
       if (!row) return
       const change = { ...place, key: row.key, position: 0, notice: null, deleted: false }
@@ -134,7 +134,7 @@ class PostgresStorage implements LogStorage {
     const database = this.#database
     const texts = given.events.map((event) => JSON.stringify(event))
     const input = { ...given, texts }
-    return this.#inTurn(place, async () => {
+    return this.#turns.take(placeKey(place), async () => {
       const known = this.#takeKnown(place)
       const isKnown = known !== undefined && known.position === given.after
       const atOnce = isKnown ? await appendAtOnce(database.query, known, { input, queue }) : null
@@ -206,22 +206,6 @@ class PostgresStorage implements LogStorage {
     })
   }
 
-  /** Runs the changes of one conversation one after the other, in the order of the calls. */
-  async #inTurn<T>(place: Place, run: () => Promise<T>): Promise<T> {
-    const key = placeKey(place)
-    const before = this.#turns.get(key)
-    const turn = (async () => {
-      await before?.catch(() => {})
-      return run()
-    })()
-    this.#turns.set(key, turn)
-    try {
-      return await turn
-    } finally {
-      if (this.#turns.get(key) === turn) this.#turns.delete(key)
-    }
-  }
-
   #remember(place: Place, known: Known): void {
     setRecent(this.#known, placeKey(place), known, MAX_KNOWN)
   }
@@ -238,7 +222,7 @@ class PostgresStorage implements LogStorage {
     change: () => Promise<Notice | null>,
     { deleted }: { deleted: boolean },
   ): Promise<Notice | null> {
-    return this.#inTurn(place, async () => {
+    return this.#turns.take(placeKey(place), async () => {
       const notice = await change()
       if (deleted) this.#takeKnown(place)
       if (notice) await this.#changes.publish({ ...place, ...notice, position: null, deleted })
@@ -256,7 +240,7 @@ class PostgresStorage implements LogStorage {
     const changes = this.#changes
     const { place, old } = await postgresImport(database, lines, (staged) => {
       const place = placeOf(staged.header.id)
-      return this.#inTurn(place, async () => {
+      return this.#turns.take(placeKey(place), async () => {
         if (replaces) this.#takeKnown(place)
         const { made, old } = await publishStaged(database, place, { ...staged, replaces })
         if (old) await changes.publish({ ...place, ...old, position: null, deleted: true })

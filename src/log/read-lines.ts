@@ -10,6 +10,7 @@ import { redact } from './redact.ts'
 import type { StoredRun } from './runs.ts'
 import {
   type ConversationState,
+  type DeletedMessages,
   deletedBy,
   NEW_CONVERSATION,
   stateAfter,
@@ -66,11 +67,8 @@ export interface Staging<T> {
   key: number
   /** Stores some lines; the last call may have none. */
   store(piece: readonly ImportedLine[]): Promise<void>
-  /**
-   * Removes deleted messages that are stored. Returns the number of removed messages, and the title from the remaining
-   * ones.
-   */
-  deleteMessages(ids: readonly string[]): Promise<{ deleted: number; title: string | null }>
+  /** Removes deleted messages that are stored. */
+  deleteMessages(ids: readonly string[]): Promise<DeletedMessages>
   /** Creates the conversation from the staged lines. */
   publish(staged: Staged): Promise<T>
   /** Removes the staged lines. */

@@ -80,9 +80,7 @@ export function recordsOf(
   for (let i = 0; i < count; i++) {
     const position = after + i + 1
     const row = rows[i]
-    if (row?.position !== position) {
-      throw new DamagedError(conversation, { position, reason: 'the record is missing' })
-    }
+    if (row?.position !== position) throw missing(conversation, position)
     records.push(recordOf(row, conversation))
   }
   return records

@@ -86,10 +86,16 @@ export function stateAfter(
   return { state, runs }
 }
 
-/** Returns the state after `deleted` messages were deleted; `title` is that of the remaining ones. */
+/** How many messages were deleted that had not been deleted before, and the title from the remaining ones. */
+export interface DeletedMessages {
+  deleted: number
+  title: string | null
+}
+
+/** Returns the state after messages were deleted. */
 export function withoutMessages(
   state: ConversationState,
-  { deleted, title }: { deleted: number; title: string | null },
+  { deleted, title }: DeletedMessages,
 ): ConversationState {
   return { ...state, messages: state.messages - deleted, title }
 }

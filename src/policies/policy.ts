@@ -11,7 +11,7 @@ import type {
   TokenUsage,
 } from '../core/events/events.ts'
 import type { WrittenLabel } from '../core/labels/label.ts'
-import type { LabelTree } from '../core/labels/label-tree.ts'
+import { type LabelTree, type WrittenLabelTree, writeLabelTree } from '../core/labels/label-tree.ts'
 import type { Labels } from '../core/labels/labels.ts'
 import type { Message } from '../core/messages/message.ts'
 import type { LanguageModel } from '../models/language-model.ts'
@@ -58,6 +58,14 @@ export type CallOutcome = {
   /** The labels of values that the error message may quote. */
   source?: LabelTree
 } & ({ value: unknown; error?: undefined } | { error: CallError; value?: undefined })
+
+/** Returns where an outcome came from, as events have it: its labels, and what the tool may retain. */
+export function provenanceOf({ labels, retained }: CallOutcome): {
+  label?: WrittenLabelTree
+  retained?: WrittenLabel
+} {
+  return { ...(labels && { label: writeLabelTree(labels) }), ...(retained && { retained }) }
+}
 
 /** The arguments of one execution. */
 export interface CallItem {

@@ -3,18 +3,12 @@ import { type JsonObject, type JsonValue, putKey } from '../../core/json/json.ts
 import { type ReadOutput, readOutput } from '../../engine/output/output-schema.ts'
 import { nestedSchema } from '../../models/json-answer.ts'
 
-/** How one answer for many instances is requested and read. */
-export interface InstanceAnswers {
+/** How an answer is requested and read. */
+export interface AnswerReader {
   /** JSON Schema of the whole answer. */
   schema: JsonObject
   words: string
-  /**
-   * Returns the answers by instance, each as `refine` returns it. Remembers valid answers for the next call.
-   */
-  read(
-    text: string,
-    refine: (value: JsonValue) => Promise<ReadOutput<unknown>>,
-  ): Promise<ReadOutput<Record<string, unknown>>>
+  read(text: string): Promise<ReadOutput<unknown>>
 }
 
 /** Maximum number of problems that are reported to the model. */
@@ -22,11 +16,16 @@ const MAX_PROBLEMS = 20
 
 /**
  * Requests one answer per instance, as a list of `{ _instance, output }` in which each `output` fits the
- * schema of one answer. A repeated request needs to contain only the answers that were missing or invalid.
+ * schema of one answer. The result has the answers by instance, each as `refine` returns it. A repeated request needs to
+ * contain only the answers that were missing or invalid.
  *
  * @throws ByrefError `invalid_message` if there is no instance
  */
-export function instanceAnswers(one: JsonObject, instances: readonly string[]): InstanceAnswers {
+export function instanceAnswers(
+  one: JsonObject,
+  instances: readonly string[],
+  refine: (value: JsonValue) => Promise<ReadOutput<unknown>>,
+): AnswerReader {
   if (instances.length === 0) {
     throw new ByrefError(
       'invalid_message',
@@ -36,10 +35,7 @@ export function instanceAnswers(one: JsonObject, instances: readonly string[]): 
   const solved = new Map<string, unknown>()
   const expected = new Set(instances)
 
-  async function take(
-    item: JsonValue,
-    refine: (value: JsonValue) => Promise<ReadOutput<unknown>>,
-  ): Promise<string | null> {
+  async function take(item: JsonValue): Promise<string | null> {
     const { _instance: name, output } = Object(item) as Record<string, JsonValue>
     if (typeof name !== 'string' || !expected.has(name)) {
       return `unknown instance ${JSON.stringify(name ?? null)}`
@@ -56,13 +52,13 @@ export function instanceAnswers(one: JsonObject, instances: readonly string[]): 
     schema: listOf(one),
     words:
       'The data has instances: blocks whose heading ends with "#" and a name. Work on each separately, and give one result for each, with its name as `_instance`.',
-    async read(text, refine) {
+    async read(text) {
       const { problem, ...read } = readOutput(text, { type: 'object', required: ['results'] })
       if (problem !== undefined) return { problem }
       const { results } = (read as { value: { results: JsonValue } }).value
       if (!Array.isArray(results)) return { problem: '/results must be array' }
       const problems: string[] = []
-      for (const item of results) problems.push(...[(await take(item, refine)) ?? []].flat())
+      for (const item of results) problems.push(...[(await take(item)) ?? []].flat())
       const missing = instances.filter((name) => !solved.has(name))
       if (missing.length === 0) return { value: inOrder(instances, solved) }
       const names = missing.map((name) => JSON.stringify(name)).join(', ')

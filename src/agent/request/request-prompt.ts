@@ -5,18 +5,50 @@ import { createAssets } from '../../assets/create-assets.ts'
 import { loadValidator, schemaIssues } from '../../boundary/validate.ts'
 import { ConversationSource } from '../../boundary/value-source.ts'
 import { createBoard } from '../../core/board/board.ts'
+import type { TokenUsage } from '../../core/events/events.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import type { DataBlock, Message } from '../../core/messages/message.ts'
 import { createResults } from '../../core/messages/results.ts'
 import type { MessageInput } from '../../core/messages/to-message.ts'
 import type { OutputSource } from '../../engine/output/output-references.ts'
-import { inputOutput } from '../../engine/output/output-schema.ts'
+import { askedSchema, finalText, inputOutput } from '../../engine/output/output-schema.ts'
+import { ResponseReader } from '../../engine/steps/read-response.ts'
+import { callModel } from '../../models/call-model.ts'
 import { type CapabilityOverrides, capabilitiesOf } from '../../models/capabilities.ts'
 import type { ModelPrice } from '../../models/catalogue.ts'
+import { jsonAnswer } from '../../models/json-answer.ts'
 import type { LanguageModel } from '../../models/language-model.ts'
+import { withCost } from '../../models/model-capabilities.ts'
+import { callSettings, type ModelSettings, type RetryOptions } from '../../models/model-settings.ts'
 import { CACHE_BYTES } from '../../prompt/media/media-source.ts'
 import { PromptBuilder } from '../../prompt/prompt-builder.ts'
 import { acceptMessages } from '../accept-messages.ts'
+
+/** Options of `request`. */
+export interface RequestConfig {
+  model: LanguageModel
+  /** The system prompt: what the model is and how it should work. */
+  instructions?: string
+  /** Model settings, with the AI SDK's names. */
+  settings?: ModelSettings
+  /**
+   * Requests one answer per instance (`_instance`) of the data messages, all in one model call. `output` then has each
+   * answer under the name of its instance. Default false.
+   */
+  instances?: boolean
+  /** Where attached assets are found. Default: in memory, for bodies that the messages contain. */
+  assets?: Assets
+  /** Capabilities of the model that override the catalogue. */
+  capabilities?: CapabilityOverrides
+  /** How a model call that failed is retried. */
+  retry?: RetryOptions
+  /** Maximum time between two parts of the model's answer, in milliseconds. Then the call fails. Default 600,000. */
+  modelTimeoutMs?: number
+  /** Aborting it ends the request. */
+  signal?: AbortSignal
+  /** Called with the token usage of each attempt, even if the request fails. */
+  onUsage?(usage: TokenUsage): void
+}
 
 /** The prompt of a request, and the instances and output schema that its messages ask for. */
 export interface RequestPrompt {
@@ -31,20 +63,17 @@ export interface RequestPrompt {
   price: ModelPrice | null
 }
 
-/** Options of {@link requestPrompt}. */
-export interface RequestPromptOptions {
-  model: LanguageModel
-  assets?: Assets
-  capabilities?: CapabilityOverrides
-}
-
 /**
  * Builds the prompt. Each identity's data is one block, shown in full because the model has no tool to read
  * more. Everything else is shown as in a conversation.
  */
 export async function requestPrompt(
   inputs: readonly MessageInput[],
-  { model, assets = createAssets(), capabilities }: RequestPromptOptions,
+  {
+    model,
+    assets = createAssets(),
+    capabilities,
+  }: Pick<RequestConfig, 'model' | 'assets' | 'capabilities'>,
 ): Promise<RequestPrompt> {
   await loadValidator()
   const { events } = await acceptMessages(inputs, assets, new Set())
@@ -75,6 +104,29 @@ export async function requestPrompt(
     },
     price: resolved.price,
   }
+}
+
+/** Asks the model for a text answer in JSON that fits the schema, without tools. Reports its usage to `onUsage`. */
+export async function askOnce(
+  { model, settings = {}, retry, modelTimeoutMs, signal, onUsage }: RequestConfig,
+  prompt: LanguageModelV4Prompt,
+  { schema, price }: { schema: JsonObject; price: ModelPrice | null },
+): Promise<{ text: string; usage: TokenUsage }> {
+  const reader = new ResponseReader((id) => id)
+  const options = callSettings(settings, { hasTools: false })
+  await callModel({
+    model,
+    options: { ...options, prompt, ...jsonAnswer(askedSchema(schema), options) },
+    signal: signal ?? new AbortController().signal,
+    retry,
+    silenceMs: modelTimeoutMs,
+    onPart: (part) => reader.take(part),
+  })
+  reader.end()
+  const text = finalText(reader.response.text, reader.response.parts)
+  const usage = withCost(reader.response.usage, price)
+  onUsage?.(usage)
+  return { text, usage }
 }
 
 function instancesOf(messages: readonly Message[]): string[] {

@@ -1,11 +1,10 @@
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider'
-import type { Assets } from '../../assets/assets-contract.ts'
 import { called } from '../../core/called.ts'
 import { checkOptions, is, type OptionTable } from '../../core/check-options.ts'
 import { ByrefError } from '../../core/errors.ts'
 import { addUsage } from '../../core/events/conversation-state.ts'
 import type { TokenUsage } from '../../core/events/events.ts'
-import type { JsonObject, JsonValue } from '../../core/json/json.ts'
+import type { JsonValue } from '../../core/json/json.ts'
 import { resolveOutput } from '../../engine/output/output-references.ts'
 import {
   type OutputOf,
@@ -16,44 +15,12 @@ import {
   refineOutput,
 } from '../../engine/output/output-schema.ts'
 import { outputComplaint, outputRequest } from '../../engine/output/run-output.ts'
-import { CAPABILITIES, type CapabilityOverrides } from '../../models/capabilities.ts'
-import { type LanguageModel, MODEL } from '../../models/language-model.ts'
-import {
-  MODEL_SETTINGS,
-  type ModelSettings,
-  modelSettings,
-  RETRY_OPTIONS,
-  type RetryOptions,
-} from '../../models/model-settings.ts'
+import { CAPABILITIES } from '../../models/capabilities.ts'
+import { MODEL } from '../../models/language-model.ts'
+import { MODEL_SETTINGS, modelSettings, RETRY_OPTIONS } from '../../models/model-settings.ts'
 import { type MessagesInput, messagesOf } from '../messages-input.ts'
-import { type InstanceAnswers, instanceAnswers } from './instance-answers.ts'
-import type { RequestPrompt } from './request-prompt.ts'
-
-/** Options of {@link request}. */
-export interface RequestConfig {
-  model: LanguageModel
-  /** The system prompt: what the model is and how it should work. */
-  instructions?: string
-  /** Model settings, with the AI SDK's names. */
-  settings?: ModelSettings
-  /**
-   * Requests one answer per instance (`_instance`) of the data messages, all in one model call. `output` then has each
-   * answer under the name of its instance. Default false.
-   */
-  instances?: boolean
-  /** Where attached assets are found. Default: in memory, for bodies that the messages contain. */
-  assets?: Assets
-  /** Capabilities of the model that override the catalogue. */
-  capabilities?: CapabilityOverrides
-  /** How a model call that failed is retried. */
-  retry?: RetryOptions
-  /** Maximum time between two parts of the model's answer, in milliseconds. Then the call fails. Default 600,000. */
-  modelTimeoutMs?: number
-  /** Aborting it ends the request. */
-  signal?: AbortSignal
-  /** Called with the token usage of each attempt, even if the request fails. */
-  onUsage?(usage: TokenUsage): void
-}
+import { type AnswerReader, instanceAnswers } from './instance-answers.ts'
+import type { RequestConfig, RequestPrompt } from './request-prompt.ts'
 
 /** The result of a request. */
 export interface Solution<Output = unknown> {
@@ -106,15 +73,14 @@ export async function request(
   checkOptions('request', config, OPTIONS)
   const { model } = config
   const settings = modelSettings(config.settings)
-  const [{ requestPrompt }, { askOnce }] = await Promise.all([
-    import('./request-prompt.ts'),
-    import('./ask-once.ts'),
-  ])
+  const { askOnce, requestPrompt } = await import('./request-prompt.ts')
   const prompt = await requestPrompt(messagesOf(messages), { ...config, model })
   const outputSchema = schema ?? prompt.output
   if (!outputSchema) throw noSchema()
   const reader = readerOf(outputSchema, prompt, config)
-  const ask = askOnce({ ...config, model, settings, schema: reader.schema, price: prompt.price })
+  const { price } = prompt
+  const ask = (messages: LanguageModelV4Prompt) =>
+    askOnce({ ...config, settings }, messages, { schema: reader.schema, price })
   const words = [config.instructions, reader.words, outputRequest(reader.schema)]
   const sent = withSystem(words, prompt.messages)
   const first = await ask(sent)
@@ -145,13 +111,6 @@ function withSystem(
   return [{ role: 'system', content }, ...(isSystem ? rest : messages)]
 }
 
-/** How an answer is requested and read. */
-interface AnswerReader {
-  schema: JsonObject
-  words: string
-  read(text: string): Promise<ReadOutput<unknown>>
-}
-
 function readerOf(
   outputSchema: OutputSchema,
   { instances, source }: RequestPrompt,
@@ -162,14 +121,7 @@ function readerOf(
     const read = await resolveOutput(value, one, () => source)
     return read.problem === undefined ? refineOutput(read.value, outputSchema) : read
   }
-  const many: InstanceAnswers | null = config.instances ? instanceAnswers(one, instances) : null
-  if (many) {
-    return {
-      schema: many.schema,
-      words: many.words,
-      read: (text) => many.read(text, refine),
-    }
-  }
+  if (config.instances) return instanceAnswers(one, instances, refine)
   return {
     schema: one,
     words: '',

@@ -30,22 +30,22 @@ export class ActiveCall implements PolicyCall {
   items: readonly CallItem[] = []
   each?: LabelTree
   isResumed = false
+  readonly plan: CallPlan
   readonly #scope: RunScope
-  readonly #plan: CallPlan
   readonly #events: ConversationEvent[] = []
   readonly #noted: NotedReads[] = []
 
   constructor(scope: RunScope, plan: CallPlan) {
     this.#scope = scope
-    this.#plan = plan
+    this.plan = plan
   }
 
   get toolCallId(): string {
-    return this.#plan.id
+    return this.plan.id
   }
 
   get tool(): Tool {
-    return this.#plan.tool ?? unknownTool(this.#plan.name)
+    return this.plan.tool ?? unknownTool(this.plan.name)
   }
 
   get conversation(): string {
@@ -65,11 +65,11 @@ export class ActiveCall implements PolicyCall {
   }
 
   get isMapped(): boolean {
-    return this.#plan.each !== undefined
+    return this.plan.each !== undefined
   }
 
   get written(): PolicyCall['written'] {
-    const { arguments: args, each } = this.#plan
+    const { arguments: args, each } = this.plan
     return each === undefined ? args : { ...args, _each: each }
   }
 
@@ -78,7 +78,7 @@ export class ActiveCall implements PolicyCall {
   }
 
   get state(): CallState {
-    return this.#scope.session.state.calls[this.#plan.id] as CallState
+    return this.#scope.session.state.calls[this.plan.id] as CallState
   }
 
   /** Sets the arguments that the call would run with. */
@@ -94,7 +94,7 @@ export class ActiveCall implements PolicyCall {
 
   /** The label of everything that `needsApproval` and `preview` have read. Trusted and public if trust is off. */
   get read(): Label {
-    return joinAll(this.#noted.map((noted) => noted.label()))
+    return joinAll(this.#noted.map(({ trust }) => trust.read))
   }
 
   readonly withInput: PolicyCall['withInput'] = (item, use) => {
@@ -115,8 +115,8 @@ export class ActiveCall implements PolicyCall {
     if (noted) this.#noted.push(noted)
     const usedAssets = noted?.assets(assets, []) ?? assets
     const { context, end } = openContext(this.#scope, {
-      plan: this.#plan,
-      toolCallId: this.#plan.id,
+      plan: this.plan,
+      toolCallId: this.plan.id,
       attempt: 1,
       signal,
       assets: () => usedAssets,
@@ -212,17 +212,7 @@ export function callingRunOf(context: ToolContext): CallingRun | undefined {
 /** Creates the context that a tool gets with its input. */
 export function openContext(scope: RunScope, parts: ContextParts): OpenContext {
   const { session, runId, namespace } = scope
-  const {
-    plan,
-    toolCallId,
-    attempt,
-    signal,
-    assets,
-    events,
-    onRead,
-    onWaiting,
-    trust = null,
-  } = parts
+  const { plan, toolCallId, attempt, signal, assets, events, onRead } = parts
   let chosen: number | undefined
   let hasEnded = false
   const context: ToolContext = {
@@ -277,7 +267,7 @@ export function openContext(scope: RunScope, parts: ContextParts): OpenContext {
         throw error
       }
     },
-    trust,
+    trust: parts.trust ?? null,
     output: {
       choose(path) {
         chosen = alternativeOf(plan, path)
@@ -291,7 +281,7 @@ export function openContext(scope: RunScope, parts: ContextParts): OpenContext {
       if (!hasEnded && events.length > 0) await scope.append({ events })
     },
     waits(isWaiting) {
-      if (!hasEnded) onWaiting?.(isWaiting)
+      if (!hasEnded) parts.onWaiting?.(isWaiting)
     },
   })
   return {

@@ -94,6 +94,12 @@ export class CallGraph {
     return true
   }
 
+  /** Returns those of the ended calls whose turn has come, in the order of the answer. See `takeTurn`. */
+  takeTurns(ended: Iterable<string>): string[] {
+    const indexOf = (id: string): number => this.#nodes.get(id)?.index ?? 0
+    return [...ended].sort((a, b) => indexOf(a) - indexOf(b)).filter((id) => this.takeTurn(id))
+  }
+
   /** Marks the result of a call as recorded. */
   settle(id: string, end: CallEnd): void {
     const node = this.#nodes.get(id)

@@ -32,7 +32,7 @@ import { ActiveCall, applyAfter, type Item, type ResolvedItems, sourceOf } from 
 import { CallGraph, type ReadyCall } from './call-graph.ts'
 import { approvedItems, executeCall, ownAssets, resolveItems, withBytes } from './execute-call.ts'
 import { interrupted, runMapped } from './map-call.ts'
-import { EndedCalls, recordCalls } from './record-call.ts'
+import { type CallResult, recordCalls } from './record-call.ts'
 
 /** A call as the model made it. */
 export interface AcceptedCall {
@@ -52,7 +52,8 @@ export interface AcceptedCall {
 export class CallRunner {
   readonly #scope: RunScope
   readonly #graph: CallGraph
-  readonly #ended: EndedCalls
+  /** The calls that have ended, by id, until their results are recorded. */
+  readonly #ended = new Map<string, CallResult>()
   /** The original arguments by call id, if the log has references in place of their bytes. */
   readonly #originalArguments = new Map<string, Record<string, unknown>>()
   readonly #settled = Promise.withResolvers<void>()
@@ -69,7 +70,6 @@ export class CallRunner {
     this.#graph = logged
       ? graphOf(logged, { tools: settings.tools, board: session.board })
       : new CallGraph((read, plan) => sourceOf(scope, plan).has(read.text))
-    this.#ended = new EndedCalls(logged?.map(({ id }) => id) ?? [])
     this.#settled.promise.catch(() => {})
     if (!logged) return
     if (logged.some(({ status }) => status === 'waiting')) this.#listen()
@@ -111,7 +111,6 @@ export class CallRunner {
       const original = planCall({ ...call, arguments: originalArguments }, tools)
       this.#originalArguments.set(call.id, original.arguments)
     }
-    this.#ended.expect(call.id)
     this.#graph.add(plan)
     this.#recordSoon()
     const ready = this.#graph.ready()
@@ -156,8 +155,8 @@ export class CallRunner {
       const call = new ActiveCall(this.#scope, plan)
       const outcome = error
         ? failedOutcome(error)
-        : await this.#withSlot(isStarted, () => this.#run(plan, call, isStarted))
-      if (outcome) await this.#finish(plan, call, outcome)
+        : await this.#withSlot(isStarted, () => this.#run(call, isStarted))
+      if (outcome) await this.#finish(call, outcome)
     }).catch(() => {})
   }
 
@@ -171,7 +170,8 @@ export class CallRunner {
   }
 
   /** Runs a call until it has an outcome. Resolves to null if a person must be asked first. */
-  async #run(plan: CallPlan, call: ActiveCall, isStarted: boolean): Promise<CallOutcome | null> {
+  async #run(call: ActiveCall, isStarted: boolean): Promise<CallOutcome | null> {
+    const { plan } = call
     const { attempts, items, approval } = call.state
     const isNew = isStarted || (attempts === 0 && !items)
     const answer = approval?.answer
@@ -184,13 +184,13 @@ export class CallRunner {
       const approved = answer && (answer.arguments ?? approval.items ?? approval.arguments)
       const resolved = await this.#scope.during(() => this.#resolve(plan, approved))
       call.setArguments(resolved)
-      if (!answer && !isStarted && (await this.#askPerson(plan, call, resolved))) return null
+      if (!answer && !isStarted && (await this.#askPerson(call, resolved))) return null
       this.#begin(plan.id)
       this.#listen()
-      if (plan.each !== undefined) return await runMapped(this.#scope, plan, call, resolved.items)
+      if (plan.each !== undefined) return await runMapped(this.#scope, call, resolved.items)
       const [item] = resolved.items
       if (item?.arguments === undefined) return failedOutcome(item?.error ?? interrupted(plan))
-      return await this.#runOne(plan, call, item, isStarted)
+      return await this.#runOne(call, item, isStarted)
     } catch (error) {
       // An aborted signal ends the run. Any other error is the outcome of this call.
       this.#scope.signal.throwIfAborted()
@@ -208,25 +208,20 @@ export class CallRunner {
     return resolveItems(scope, plan, written)
   }
 
-  async #runOne(
-    plan: CallPlan,
-    call: ActiveCall,
-    item: CallItem,
-    isStarted: boolean,
-  ): Promise<CallOutcome> {
+  async #runOne(call: ActiveCall, item: CallItem, isStarted: boolean): Promise<CallOutcome> {
+    const { toolCallId } = call
     const { slots, append, runId } = this.#scope
     if (!isStarted) await slots.take()
     const first = isStarted ? 1 : call.state.attempts + 1
     return this.#withSlot(!isStarted, () =>
       executeCall(this.#scope, {
-        plan,
         call,
         item,
-        toolCallId: plan.id,
+        toolCallId,
         attempt: first,
         async begin(attempt) {
           const isLogged = isStarted && attempt === first
-          if (!isLogged) await append({ events: [startedEvent(plan.id, runId, attempt)] })
+          if (!isLogged) await append({ events: [startedEvent(toolCallId, runId, attempt)] })
         },
       }),
     )
@@ -238,7 +233,8 @@ export class CallRunner {
    *
    * @throws ByrefError if a policy denies the call
    */
-  async #askPerson(plan: CallPlan, call: ActiveCall, { items }: ResolvedItems): Promise<boolean> {
+  async #askPerson(call: ActiveCall, { items }: ResolvedItems): Promise<boolean> {
+    const { plan } = call
     const { policy } = this.#scope.settings
     if (!policy.before || !policy.checks(call.tool)) return false
     this.#hold(plan.id)
@@ -253,7 +249,7 @@ export class CallRunner {
     this.#originalArguments.delete(plan.id)
     const logged = await this.#scope.during(() => this.#withoutBytes(plan, items))
     const asked = approvalRequest(plan, logged, verdict)
-    const previews = await this.#scope.during(() => previewsOf(plan, call, items))
+    const previews = await this.#scope.during(() => previewsOf(call, items))
     if (previews.length > 0) asked.previews = previews.map((preview) => preview?.text ?? null)
     const label = labelOfRequest(call, previews)
     if (label) asked.label = label
@@ -298,7 +294,8 @@ export class CallRunner {
     this.#startReady()
   }
 
-  async #finish(plan: CallPlan, call: ActiveCall, outcome: CallOutcome): Promise<void> {
+  async #finish(call: ActiveCall, outcome: CallOutcome): Promise<void> {
+    const { plan } = call
     this.#begin(plan.id)
     const endedAt = new Date(this.#scope.session.now()).toISOString()
     const { deferred } = this.#scope.settings
@@ -309,7 +306,7 @@ export class CallRunner {
     const events = [...call.takeEvents(), ...outcome.events]
     const adjusted = await applyAfter(this.#scope, call, { ...outcome, events })
     const shown = deferred.has(plan.name) ? withParameterHint(plan, adjusted) : adjusted
-    this.#ended.add({ plan: ended, outcome: shown, endedAt, edited })
+    this.#ended.set(plan.id, { plan: ended, outcome: shown, endedAt, edited })
     await this.#record()
     if (this.#isRecording || !this.#ended.has(plan.id)) return
     const message = 'Finished. Its result appears after the results of earlier calls.'
@@ -319,7 +316,7 @@ export class CallRunner {
   }
 
   #recordSoon(): void {
-    if (!this.#ended.isEmpty) this.#track(() => this.#record()).catch(() => {})
+    if (this.#ended.size > 0) this.#track(() => this.#record()).catch(() => {})
   }
 
   /** Records the outcomes whose turn has come. Call it when a call is added, ends or is held. */
@@ -327,12 +324,21 @@ export class CallRunner {
     if (this.#isRecording) return
     this.#isRecording = true
     for (;;) {
-      const results = this.#ended.takeInTurn(this.#graph)
+      const results = this.#takeInTurn()
       if (results.length === 0) break
       await recordCalls(this.#scope, results, ({ id }, end) => this.#graph.settle(id, end))
       this.#startReady()
     }
     this.#isRecording = false
+  }
+
+  /** Removes and returns the outcomes whose turn has come. */
+  #takeInTurn(): CallResult[] {
+    return this.#graph.takeTurns(this.#ended.keys()).map((id) => {
+      const result = this.#ended.get(id) as CallResult
+      this.#ended.delete(id)
+      return result
+    })
   }
 }
 
@@ -378,11 +384,11 @@ interface ItemPreview {
  * preview begins with the name of the value. Empty if the tool has no `preview`.
  */
 async function previewsOf(
-  { edit }: CallPlan,
   call: ActiveCall,
   items: readonly Item[],
 ): Promise<(ItemPreview | null)[]> {
   const { tool } = call
+  const { edit } = call.plan
   if (!tool.preview) return []
   const name = edit?.place ? `${formatVariable(edit.place, edit.place.path)}\n` : ''
   return Promise.all(

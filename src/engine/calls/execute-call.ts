@@ -15,17 +15,22 @@ import { joinLabel, treeAt, wholeOf } from '../../core/labels/label-tree.ts'
 import { unlessAborted } from '../../core/on-abort.ts'
 import { type AssetRefParts, isAssetRef, parseAssetRef } from '../../core/refs/asset-ref.ts'
 import { parseVariableRef } from '../../core/refs/variable-ref.ts'
-import type { CallItem, CallOutcome, ExecutionChanges, PolicyCall } from '../../policies/policy.ts'
+import type { CallItem, CallOutcome, ExecutionChanges } from '../../policies/policy.ts'
 import { callError } from '../run-errors.ts'
 import { type RunScope, workOf } from '../run-scope.ts'
 import type { Session } from '../session.ts'
-import { type Item, openContext, type ResolvedItems, sourceOf } from './active-call.ts'
+import {
+  type ActiveCall,
+  type Item,
+  openContext,
+  type ResolvedItems,
+  sourceOf,
+} from './active-call.ts'
 import { onNewestVersion, withBranchNote } from './edited-place.ts'
 
 /** One execution of a tool, for a call or for one item of a mapped call. */
 export interface ExecutedCall {
-  plan: CallPlan
-  call: PolicyCall
+  call: ActiveCall
   item: CallItem
   /** The call's id. For an item of a mapped call: `<call>/<index>`. */
   toolCallId: string
@@ -49,24 +54,21 @@ export function executeCall(scope: RunScope, executed: ExecutedCall): Promise<Ca
     return execute(scope, { ...executed, attempt }, changes)
   }
   if (!aroundCall) return scope.during(perform)
-  const { plan, call, item, toolCallId, attempt } = executed
-  const tool = plan.tool as Tool
-  const execution = { ...workOf(scope), ...item, call, tool, toolCallId, attempt }
+  const { call, item, toolCallId, attempt } = executed
+  const execution = { ...workOf(scope), ...item, call, tool: call.tool, toolCallId, attempt }
   return scope.during(() => aroundCall(execution, perform))
 }
 
 async function execute(
   scope: RunScope,
-  { plan, item, toolCallId, attempt }: ExecutedCall,
+  { call, item, toolCallId, attempt }: ExecutedCall,
   changes: ExecutionChanges,
 ): Promise<CallOutcome> {
-  const tool = plan.tool as Tool
+  const { plan, tool } = call
   const { signal = scope.signal, label, onRead, onWaiting, trust } = changes
   const maker = { by: 'tool', tool: tool.id, toolCallId } as const
   const events: ConversationEvent[] = []
-  const onEvent = (event: ConversationEvent): void => {
-    events.push(event)
-  }
+  const onEvent = (event: ConversationEvent) => events.push(event)
   const assets = once(() => {
     const scoped = scope.assets.scoped({ ...maker, onEvent, ...(label ? { label } : {}) })
     return changes.assets?.(scoped, events) ?? scoped

@@ -1,12 +1,10 @@
 import { boundaryOf } from '../../boundary/boundary.ts'
 import type { CallPlan } from '../../boundary/call-plan.ts'
-import type { Tool } from '../../boundary/tool.ts'
 import type { CallState, ItemState } from '../../core/events/conversation-state.ts'
 import type { CallError } from '../../core/events/events.ts'
 import type { JsonValue } from '../../core/json/json.ts'
-import { writeLabelTree } from '../../core/labels/label-tree.ts'
 import { itemCallId } from '../../core/refs/item-call.ts'
-import type { CallOutcome } from '../../policies/policy.ts'
+import { type CallOutcome, provenanceOf } from '../../policies/policy.ts'
 import type { RunScope } from '../run-scope.ts'
 import { type ActiveCall, applyAfter, type Item } from './active-call.ts'
 import { executeCall } from './execute-call.ts'
@@ -17,22 +15,21 @@ import { executeCall } from './execute-call.ts'
  */
 export async function runMapped(
   scope: RunScope,
-  plan: CallPlan,
   call: ActiveCall,
   items: readonly Item[],
 ): Promise<CallOutcome> {
-  const { state } = call
+  const { state, toolCallId } = call
   if (!state.attempts) {
-    const started = { toolCallId: plan.id, runId: scope.runId, attempt: 1, items: items.length }
+    const started = { toolCallId, runId: scope.runId, attempt: 1, items: items.length }
     await scope.append({ events: [{ type: 'TOOL_STARTED', ...started }] })
   }
   const results = await Promise.all(
     items.map(async (item, index) => {
       const logged = state.items?.[index]
       if (logged?.done) return resultOf(logged, index)
-      const outcome = await runItem(scope, plan, call, { item, index, state })
+      const outcome = await runItem(scope, call, { item, index, state })
       const adjusted = await applyAfter(scope, call, outcome, index)
-      return resultOf(await logItem(scope, plan, index, adjusted), index)
+      return resultOf(await logItem(scope, toolCallId, index, adjusted), index)
     }),
   )
   return { events: [], value: results }
@@ -46,35 +43,31 @@ function resultOf({ value, error }: Partial<ItemState>, index: number): unknown 
 /** Logs the outcome of an item. */
 async function logItem(
   scope: RunScope,
-  { id: toolCallId }: CallPlan,
+  toolCallId: string,
   item: number,
-  { value, error, events, labels, retained }: CallOutcome,
+  outcome: CallOutcome,
 ): Promise<Partial<ItemState>> {
+  const { value, error, events } = outcome
   const end = error ? { error } : { value: value as JsonValue }
-  const label = labels ? { label: writeLabelTree(labels) } : {}
-  const kept = retained ? { retained } : {}
-  const ids = { toolCallId, runId: scope.runId, item }
-  await scope.append({
-    events: [...events, { type: 'TOOL_ITEM_FINISHED', ...ids, ...end, ...label, ...kept }],
-  })
+  const ended = { toolCallId, runId: scope.runId, item, ...end, ...provenanceOf(outcome) }
+  await scope.append({ events: [...events, { type: 'TOOL_ITEM_FINISHED', ...ended }] })
   return end
 }
 
 async function runItem(
   scope: RunScope,
-  plan: CallPlan,
   call: ActiveCall,
   { item, index, state }: { item: Item; index: number; state: CallState },
 ): Promise<CallOutcome> {
+  const { plan, tool } = call
   if (item.error) return { events: [], error: item.error, source: item.source }
   const attempts = state.items?.[index]?.attempts ?? 0
-  if (attempts > 0 && !plan.tool?.idempotent) return { events: [], error: interrupted(plan) }
+  if (attempts > 0 && !tool.idempotent) return { events: [], error: interrupted(plan) }
   const { runId, slots } = scope
   const toolCallId = itemCallId(plan.id, index)
   await slots.take()
   try {
     const executed = await executeCall(scope, {
-      plan,
       call,
       item,
       toolCallId,
@@ -85,8 +78,7 @@ async function runItem(
         }),
     })
     if (executed.error) return executed
-    const { maxResultChars } = plan.tool as Tool
-    const storing = { tool: plan.name, toolCallId, maxResultChars }
+    const storing = { tool: tool.id, toolCallId, maxResultChars: tool.maxResultChars }
     return await scope.during(() => boundaryOf(() => scope.assets).offload(storing, executed))
   } finally {
     slots.free()

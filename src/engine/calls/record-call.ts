@@ -16,10 +16,10 @@ import { isOffloaded } from '../../core/messages/offloaded.ts'
 import { toMessage } from '../../core/messages/to-message.ts'
 import { newId } from '../../core/new-id.ts'
 import { formatVariable, type OutputTarget } from '../../core/refs/variable-ref.ts'
-import type { CallOutcome } from '../../policies/policy.ts'
+import { type CallOutcome, provenanceOf } from '../../policies/policy.ts'
 import { callError } from '../run-errors.ts'
 import type { RunScope } from '../run-scope.ts'
-import type { CallEnd, CallGraph } from './call-graph.ts'
+import type { CallEnd } from './call-graph.ts'
 import { writeOfEdit } from './edited-place.ts'
 
 /** Maximum length of a value on the board that its result repeats in full, in characters of JSON. */
@@ -100,15 +100,13 @@ async function appendOutcome(scope: RunScope, ended: CallResult): Promise<CallEn
   const { arguments: changed } = scope.session.state.calls[plan.id]?.approval?.answer ?? {}
   const message = resultOf(ended, targets, changed)
   for (const target of targets) checkNotInAsset(scope, target)
-  const { labels, retained } = outcome
-  const label = labels ? { label: writeLabelTree(labels) } : {}
+  const { labels } = outcome
   const dataLabel = labels ? { label: writeLabelTree(write.labels ?? labels) } : {}
   const writes = targets.map((target) => {
     const payload = dataMessage(plan, { target, ...write })
     return { type: 'NEW_MESSAGE' as const, payload, ...dataLabel }
   })
-  const kept = retained ? { retained } : {}
-  const result = { type: 'NEW_MESSAGE' as const, payload: message, ...label, ...kept }
+  const result = { type: 'NEW_MESSAGE' as const, payload: message, ...provenanceOf(outcome) }
   const events = [...outcome.events, ...writes, result]
   await scope.append({ events })
   const notified = scope.stream({
@@ -338,45 +336,4 @@ function resultMessage(
 
 function senderOf(name: string): Participant {
   return { participant_id: name, participant_role: 'tool', name }
-}
-
-/** The outcomes that are not recorded yet, in the order of the answer. */
-export class EndedCalls {
-  readonly #order: Map<string, number>
-  readonly #ended: CallResult[] = []
-
-  /** @param ids The ids of the calls that are known so far, in the order of the answer. */
-  constructor(ids: readonly string[]) {
-    this.#order = new Map(ids.map((id, i) => [id, i]))
-  }
-
-  get isEmpty(): boolean {
-    return this.#ended.length === 0
-  }
-
-  /** Adds the next call of the answer to the order. */
-  expect(id: string): void {
-    this.#order.set(id, this.#order.size)
-  }
-
-  add(result: CallResult): void {
-    const index = this.#indexOf(result)
-    const before = this.#ended.findLastIndex((ended) => this.#indexOf(ended) < index)
-    this.#ended.splice(before + 1, 0, result)
-  }
-
-  has(id: string): boolean {
-    return this.#ended.some(({ plan }) => plan.id === id)
-  }
-
-  /** Removes and returns the outcomes whose turn has come. */
-  takeInTurn(graph: Pick<CallGraph, 'takeTurn'>): CallResult[] {
-    const results = this.#ended.filter(({ plan }) => graph.takeTurn(plan.id))
-    for (const result of results) this.#ended.splice(this.#ended.indexOf(result), 1)
-    return results
-  }
-
-  #indexOf({ plan }: CallResult): number {
-    return this.#order.get(plan.id) ?? 0
-  }
 }

@@ -2,11 +2,7 @@ import type { Assets } from '../../assets/assets-contract.ts'
 import { declaresReferences } from '../../boundary/resolve-assets.ts'
 import { ConversationSource } from '../../boundary/value-source.ts'
 import { ByrefError } from '../../core/errors.ts'
-import type {
-  ConversationState,
-  RunState,
-  StepState,
-} from '../../core/events/conversation-state.ts'
+import type { ConversationState, RunState } from '../../core/events/conversation-state.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import type { Message } from '../../core/messages/message.ts'
 import { readMetadata } from '../../core/messages/read-metadata.ts'
@@ -64,7 +60,8 @@ function sourceAt(
   run: RunState,
   assets: Assets,
 ): OutputSource {
-  const end = messages.findLastIndex(({ id }) => id === lastStep(run)?.messageId)
+  const last = run.steps.findLast(({ finishedAt }) => finishedAt !== undefined)
+  const end = messages.findLastIndex(({ id }) => id === last?.messageId)
   const before = messages.slice(0, end)
   const results = createResults()
   for (const message of before) results.add(message)
@@ -97,10 +94,6 @@ export function lastAnswer(
 }
 
 const NO_ANSWER = { text: '', final: '' }
-
-function lastStep({ steps }: RunState): StepState | undefined {
-  return steps.findLast(({ finishedAt }) => finishedAt !== undefined)
-}
 
 function invalid(why: string): ByrefError {
   return new ByrefError('output_invalid', `The run has no valid output: ${why}`)

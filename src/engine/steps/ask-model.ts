@@ -331,9 +331,7 @@ async function extractArguments(
     // The log would reject values that are nested very deeply, and the run would fail.
     checkDepth(call.arguments)
     if (!mayHoldAssets(call.arguments)) return { call, problem, events }
-    const onEvent = (event: ConversationEvent) => {
-      events.push(event)
-    }
+    const onEvent = (event: ConversationEvent) => events.push(event)
     const storing = { tool: call.name, toolCallId: call.id, onEvent }
     const { logged, extracted } = await storeArguments(storing, call.arguments, assets())
     if (logged === call.arguments) return { call, problem, events }

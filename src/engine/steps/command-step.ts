@@ -1,4 +1,4 @@
-import type { CallState, RunState } from '../../core/events/conversation-state.ts'
+import type { ConversationState, RunState } from '../../core/events/conversation-state.ts'
 import type { ConversationEvent } from '../../core/events/events.ts'
 import type { Message } from '../../core/messages/message.ts'
 import { readMetadata } from '../../core/messages/read-metadata.ts'
@@ -50,18 +50,12 @@ export function withCommandCall(message: Message, plugins: Plugins): Message {
   return { ...message, metadata: { ...message.metadata, tool_calls } }
 }
 
-/** The part of the state that {@link commandReplies} needs. */
-export interface RepliedState {
-  messages: readonly Message[]
-  calls: Readonly<Record<string, CallState>>
-}
-
 /**
  * Returns the replies to the commands of a run's last step: the results of their calls, or their errors. They are
  * appended together with the events that follow the step.
  */
 export function commandReplies(
-  { messages, calls }: RepliedState,
+  { messages, calls }: Pick<ConversationState, 'messages' | 'calls'>,
   run: RunState,
 ): ConversationEvent[] {
   const ids = run.steps.at(-1)?.commandIds ?? []

@@ -49,10 +49,6 @@ const WINDOW_SHARE = 0.75
 /** Number of a conversation's newest assets that are checked when a run starts. */
 const MAX_CHECKED = 200
 
-const NO_TOOLS: ReadonlyMap<string, Tool> = new Map()
-
-const NOTHING_UNREAD: ReadonlyMap<string, unknown> = new Map()
-
 /** The settings of an agent that prompts are made with. */
 type StepPromptSettings = Pick<
   AgentSettings,
@@ -80,7 +76,9 @@ export class StepPrompts {
   constructor(settings: StepPromptSettings, from: { assets: Assets; namespace: string | null }) {
     const { tools, later, prompt, trust } = settings
     // Tools that the model sees only later need no guide at the start.
-    const explained = [...tools.keys()].every((id) => later.has(id)) ? NO_TOOLS : tools
+    const explained = [...tools.keys()].every((id) => later.has(id))
+      ? new Map<string, Tool>()
+      : tools
     const untrusted = trust?.mode === 'quarantine'
     this.#settings = settings
     this.#from = from
@@ -176,7 +174,6 @@ export class StepPrompts {
     const prompt = await this.#builder.build(shown, this.#source(capabilities, tail))
     const stale = this.#missing.size > 0 && this.#showsGoneFiles(state)
     const { errors, reported } = this.#unread
-    if (reported === errors.size) return { prompt, stale, unread: NOTHING_UNREAD }
     this.#unread.reported = errors.size
     return { prompt, stale, unread: new Map([...errors].slice(reported)) }
   }

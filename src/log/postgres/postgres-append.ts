@@ -14,7 +14,7 @@ import {
 } from '../summary.ts'
 import { appendBehind, appendNothing } from './append-statement.ts'
 import { createRow, lockRow } from './conversation-rows.ts'
-import { deleteMessages, readRecords, titleIn } from './postgres-records.ts'
+import { deleteMessages, readRecords } from './postgres-records.ts'
 
 /** The state of a conversation at a position. */
 export interface Known {
@@ -140,8 +140,7 @@ async function withDeletions(
 ): Promise<ConversationState> {
   const ids = deletedBy(events)
   if (ids.length === 0) return state
-  const deleted = await deleteMessages(query, row.key, ids)
-  const left = withoutMessages(state, { deleted, title: await titleIn(query, row.key) })
+  const left = withoutMessages(state, await deleteMessages(query, row.key, ids))
   const [text] = stateColumns(left)
   await query('UPDATE byref.conversations SET state = $2 WHERE key = $1', [row.key, text])
   return left

@@ -6,11 +6,9 @@ import type { Listening } from '../../postgres/listening.ts'
 import type { LogChange } from '../conversation-log.ts'
 import { type Place, placeKey } from '../conversation-row.ts'
 import { type Audience, changeOf, Listeners } from '../listeners.ts'
+import type { Turns } from '../turns.ts'
 import { type Change, type Notifier, parsePayload, type Streamed } from './notifier.ts'
 import { pollChanges, recordsSince } from './poll-changes.ts'
-
-/** Runs the changes of one conversation one after the other. */
-export type InTurn = <T>(place: Place, run: () => Promise<T>) => Promise<T>
 
 /** The records of a conversation that were delivered. */
 interface Delivered {
@@ -31,7 +29,7 @@ const MAX_DELIVERED = 20_000
 export class PostgresChanges {
   readonly #database: Database
   readonly #notifier: Notifier
-  readonly #inTurn: InTurn
+  readonly #turns: Turns<string>
   readonly #subscribers = new Listeners()
   readonly #delivered = new Map<string, Delivered>()
   readonly #notices = new Map<number, true>()
@@ -46,10 +44,11 @@ export class PostgresChanges {
   #timer: NodeJS.Timeout | undefined
   #closed = false
 
-  constructor(database: Database, notifier: Notifier, inTurn: InTurn) {
+  /** @param turns The changes of each conversation, by its key. */
+  constructor(database: Database, notifier: Notifier, turns: Turns<string>) {
     this.#database = database
     this.#notifier = notifier
-    this.#inTurn = inTurn
+    this.#turns = turns
   }
 
   subscribe(listener: (change: LogChange) => void, audience: Audience): () => void {
@@ -147,6 +146,10 @@ export class PostgresChanges {
     this.#emit(change, { records })
   }
 
+  #receiveInTurn(change: Change & { imported?: number }): Promise<void> {
+    return this.#turns.take(placeKey(change), () => this.#receive(change))
+  }
+
   async #receive(change: Change & { imported?: number }): Promise<void> {
     const { key, notice, position, deleted, imported = 0 } = change
     if ((this.#delivered.get(placeKey(change))?.key ?? 0) > key) return
@@ -191,8 +194,7 @@ export class PostgresChanges {
         else if (!this.#delivered.has(placeKey(change))) this.#set(change, change.position ?? 0)
       }
     } else {
-      const receiving = changes.map((change) => this.#inTurn(change, () => this.#receive(change)))
-      await Promise.all(receiving)
+      await Promise.all(changes.map((change) => this.#receiveInTurn(change)))
     }
     this.#polledAt = now
   }
@@ -234,6 +236,6 @@ export class PostgresChanges {
     const { by, items } = parsePayload<Change>(text)
     // The first poll finds changes that are notified before it, and the next one those that fail here.
     if (by === this.#notifier.name || this.#polledAt === null) return
-    for (const change of items) this.#inTurn(change, () => this.#receive(change)).catch(() => {})
+    for (const change of items) this.#receiveInTurn(change).catch(() => {})
   }
 }

@@ -17,7 +17,7 @@ import {
   removeRecords,
 } from './change-conversation.ts'
 import { NOW } from './conversation-rows.ts'
-import { deleteMessages, titleIn } from './postgres-records.ts'
+import { deleteMessages } from './postgres-records.ts'
 import { putRuns } from './postgres-runs.ts'
 
 /** Returns the lines of a conversation; see {@link exportStored}. */
@@ -60,11 +60,7 @@ export async function postgresImport<T>(
   return importStaged(lines, {
     key,
     store: (piece) => storeLines(database, key, piece),
-    deleteMessages: (ids) =>
-      database.transaction(async (query) => {
-        const deleted = await deleteMessages(query, key, ids)
-        return { deleted, title: await titleIn(query, key) }
-      }),
+    deleteMessages: (ids) => database.transaction((query) => deleteMessages(query, key, ids)),
     publish,
     discard: () => removeRecords(database, key),
   })

@@ -6,18 +6,14 @@ import { isCorrupt } from '../../postgres/postgres-errors.ts'
 import type { Place } from '../conversation-row.ts'
 import { CHUNK } from '../pause.ts'
 import { eventIn, type RecordRow, recordsOf } from '../record-rows.ts'
-import { messageIn, titleOf } from '../summary.ts'
+import { type DeletedMessages, messageIn, titleOf } from '../summary.ts'
 
-/**
- * Removes messages from lists and searches, and their debug data, in a transaction. Their records stay.
- *
- * @returns The number of messages that were not deleted before.
- */
+/** Removes messages from lists and searches, and their debug data, in a transaction. Their records stay. */
 export async function deleteMessages(
   query: Query,
   key: number,
   ids: readonly string[],
-): Promise<number> {
+): Promise<DeletedMessages> {
   const keys = [...new Set(ids.map(keyOf))]
   const { rows } = await query<{ message: string }>(
     `UPDATE byref.records SET deleted = true, words = NULL
@@ -30,7 +26,7 @@ export async function deleteMessages(
      (SELECT 1 FROM byref.records r WHERE r.conversation = $1 AND r.message = d.message)`,
     [key, keys],
   )
-  return rows.length
+  return { deleted: rows.length, title: await titleIn(query, key) }
 }
 
 /** Returns the ids of the deleted messages. */
@@ -49,7 +45,7 @@ export async function deletedIn(query: Query, { namespace, id }: Place): Promise
 }
 
 /** Returns the title from the remaining messages. */
-export async function titleIn(query: Query, key: number): Promise<string | null> {
+async function titleIn(query: Query, key: number): Promise<string | null> {
   for (let position = 0, size = 10; ; size = CHUNK) {
     const { rows } = await query<{ position: number; event: string }>(
       `SELECT position, event FROM byref.records

@@ -15,7 +15,6 @@ import {
   putRuns,
   removeLeftovers,
   removeRecords,
-  titleIn,
 } from './sqlite-rows.ts'
 import type { LogConnection, Statements } from './statements.ts'
 
@@ -40,11 +39,7 @@ export async function sqliteImport(
   const { place, replaced } = await importStaged(lines, {
     key,
     store: (piece) => write((sql) => storeLines(sql, key, piece)),
-    deleteMessages: (ids) =>
-      write((sql) => {
-        const deleted = deleteMessages(sql, key, ids)
-        return { deleted, title: titleIn(sql, key) }
-      }),
+    deleteMessages: (ids) => write((sql) => deleteMessages(sql, key, ids)),
     async publish(staged) {
       const place = placeOf(staged.header.id)
       const replaced = await write(

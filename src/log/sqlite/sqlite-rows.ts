@@ -16,7 +16,7 @@ import { eventIn, type RecordRow, recordsOf } from '../record-rows.ts'
 import { RUN_COLUMNS, rowOfRun } from '../run-rows.ts'
 import type { StoredRun } from '../runs.ts'
 import {
-  type ConversationState,
+  type DeletedMessages,
   deletedBy,
   foldCase,
   messageIn,
@@ -68,32 +68,20 @@ function update(
   row: ConversationRow,
   change: { events: readonly ConversationEvent[]; now: number; lease: StoredLease | null },
 ): void {
-  const { events, lease } = change
+  const { events, now, lease } = change
   const owner = [lease?.owner ?? null, lease?.until ?? null] as const
   if (events.length === 0) {
     sql.lease.run(...owner, row.key)
     return
   }
   const before = stateOf(row)
-  const state = stateWith(sql, row, { ...change, before })
-  const end = row.position + events.length
-  sql.update.run(change.now, end, ...stateColumns(state), ...owner, row.key)
-  if (row.name === null && state.title !== before.title) indexTitle(sql, row.key, state.title)
-}
-
-/** Returns the state after stored events, and stores the runs that they change. */
-function stateWith(
-  sql: Statements,
-  row: ConversationRow,
-  change: { before: ConversationState; events: readonly ConversationEvent[]; now: number },
-): ConversationState {
-  const { before, events, now } = change
-  const { state, runs } = stateAfter(before, events, now)
+  const { state: after, runs } = stateAfter(before, events, now)
   putRuns(sql, row, runs)
   const ids = deletedBy(events)
-  if (ids.length === 0) return state
-  const deleted = deleteMessages(sql, row.key, ids)
-  return withoutMessages(state, { deleted, title: titleIn(sql, row.key) })
+  const state = ids.length > 0 ? withoutMessages(after, deleteMessages(sql, row.key, ids)) : after
+  const end = row.position + events.length
+  sql.update.run(now, end, ...stateColumns(state), ...owner, row.key)
+  if (row.name === null && state.title !== before.title) indexTitle(sql, row.key, state.title)
 }
 
 /** Stores runs of a conversation. */
@@ -135,12 +123,12 @@ export function readRecords(
   }
 }
 
-/**
- * Removes messages from lists and searches, and their debug data, in a transaction. Their records stay.
- *
- * @returns The number of messages that were not deleted before.
- */
-export function deleteMessages(sql: Statements, key: number, ids: readonly string[]): number {
+/** Removes messages from lists and searches, and their debug data, in a transaction. Their records stay. */
+export function deleteMessages(
+  sql: Statements,
+  key: number,
+  ids: readonly string[],
+): DeletedMessages {
   let deleted = 0
   for (const messageId of new Set(ids)) {
     for (const { id, event } of sql.ofMessage.all(key, messageId)) {
@@ -152,7 +140,7 @@ export function deleteMessages(sql: Statements, key: number, ids: readonly strin
       sql.removeDebugOf.run(key, messageId)
     }
   }
-  return deleted
+  return { deleted, title: titleIn(sql, key) }
 }
 
 /** Returns the ids of the deleted messages. */
@@ -164,7 +152,7 @@ export function deletedIn(sql: Statements, key: number): string[] {
 }
 
 /** Returns the title from the remaining messages. */
-export function titleIn(sql: Statements, key: number): string | null {
+function titleIn(sql: Statements, key: number): string | null {
   for (let position = 0; ; ) {
     const rows = sql.messages.all(key, position, CHUNK)
     for (const { event } of rows) {

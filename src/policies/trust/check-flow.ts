@@ -1,3 +1,4 @@
+import { defined } from '../../assets/defined.ts'
 import type { Read } from '../../boundary/resolve.ts'
 import { jsonSchemaOf, type Tool } from '../../boundary/tool.ts'
 import { type Alternatives, schemaWalk } from '../../core/board/schema-walk.ts'
@@ -26,12 +27,13 @@ const REACHES_OUT: Clearance = { confidentiality: 'public' }
 
 /** Returns what a tool accepts at parameters without a declaration. */
 export function clearanceOf({
-  accepts,
+  accepts = {},
   readOnly,
   openWorld,
 }: Pick<Tool, 'accepts' | 'readOnly' | 'openWorld'>): Clearance {
-  if (!readOnly) return { ...ACTS, ...accepts }
-  return openWorld === false ? { ...accepts } : { ...REACHES_OUT, ...accepts }
+  const declared = defined(accepts)
+  if (!readOnly) return { ...ACTS, ...declared }
+  return openWorld === false ? declared : { ...REACHES_OUT, ...declared }
 }
 
 /** Whether calls of a tool must be checked before they start. */
@@ -246,7 +248,7 @@ function allDeclared(schema: unknown): unknown[] {
  * its tool. For an invalid declaration, the parameter accepts only trusted, public values.
  */
 function clearanceIn(base: Clearance): (declared: unknown) => Clearance {
-  return (declared) => ({ ...base, ...(isClearance(declared) ? declared : ACTS) })
+  return (declared) => ({ ...base, ...(isClearance(declared) ? defined(declared) : ACTS) })
 }
 
 /** Returns what every one of the clearances accepts. */

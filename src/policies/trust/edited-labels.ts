@@ -1,7 +1,5 @@
 import { type Edit, isJsonEdit } from '../../assets/edit/edit.ts'
-import { isEditTool } from '../../boundary/call-plan.ts'
 import type { Read } from '../../boundary/resolve.ts'
-import type { Tool } from '../../boundary/tool.ts'
 import { join, joinAll, type Label } from '../../core/labels/label.ts'
 import {
   type LabelTree,
@@ -21,11 +19,6 @@ import type { CallItem, CallOutcome, PolicyCall } from '../policy.ts'
 interface OldVersion {
   tree: LabelTree
   path: readonly FieldKey[]
-}
-
-/** Whether an execution has made a new version. */
-export function isEdit(tool: Tool, { error }: CallOutcome): boolean {
-  return isEditTool(tool) && !error
 }
 
 /**

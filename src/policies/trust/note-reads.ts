@@ -11,8 +11,7 @@ import { referencesIn } from '../../core/refs/references-in.ts'
 
 /** Tracks what an execution reads in addition to its input. */
 export interface NotedReads {
-  /** The label of everything that was read so far, and of the tool's own marks. */
-  label(): Label
+  /** `read` is the label of everything that was read so far, and of the tool's own marks. */
   trust: NonNullable<ToolContext['trust']>
   /** Returns assets that track the labels of everything read through them, except what the execution saved. */
   assets(assets: Assets, saved: readonly ConversationEvent[]): Assets
@@ -26,7 +25,6 @@ export function noteReads(labels: Labels, input: Label): NotedReads {
     readSoFar = join(readSoFar, label)
   }
   return {
-    label: () => readSoFar,
     trust: {
       input,
       get read() {

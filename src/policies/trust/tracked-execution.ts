@@ -1,8 +1,9 @@
+import { isEditTool } from '../../boundary/call-plan.ts'
 import { isPlain, join, joinAll, type Label, TRUSTED, writeLabel } from '../../core/labels/label.ts'
 import { type LabelTree, wholeOf } from '../../core/labels/label-tree.ts'
 import type { Labels } from '../../core/labels/labels.ts'
 import type { CallOutcome, Execution, ExecutionChanges } from '../policy.ts'
-import { isEdit, labelEdit } from './edited-labels.ts'
+import { labelEdit } from './edited-labels.ts'
 import { inputLabel } from './input-label.ts'
 import { type NotedReads, noteReads } from './note-reads.ts'
 import { labelledAssets, resultLabels } from './result-labels.ts'
@@ -39,11 +40,10 @@ export class TrackedExecution {
 
   /** Labels the outcome with everything that the tool received and has read. */
   labelled(outcome: CallOutcome): CallOutcome {
-    const { call, tool, reads, arguments: args } = this.#execution
+    const { call, tool } = this.#execution
     const whole = this.#treeOf(outcome)
-    const tree = isEdit(tool, outcome)
-      ? labelEdit(call, { reads, arguments: args }, { outcome, whole })
-      : whole
+    const isNewVersion = isEditTool(tool) && !outcome.error
+    const tree = isNewVersion ? labelEdit(call, this.#execution, { outcome, whole }) : whole
     const events = labelledAssets(outcome.events, tree, { label: wholeOf(tree) })
     const all = this.#all()
     const retained = tool.readOnly || isPlain(all) ? {} : { retained: writeLabel(all) }
@@ -52,7 +52,7 @@ export class TrackedExecution {
 
   /** The label of what this execution received and has read. */
   #all(): Label {
-    return join(this.#input, this.#noted.label())
+    return join(this.#input, this.#noted.trust.read)
   }
 
   /** Returns the label of what the tool may have retained from all calls. A tool that acts may return it later. */
