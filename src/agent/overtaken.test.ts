@@ -182,12 +182,23 @@ describe('a process that lost its lease', () => {
 
   it('keeps its lease while it only waits, by renewing it', async () => {
     const log = createMemoryLog()
+    let renewals = 0
+    const counted: ConversationLog = {
+      ...log,
+      renew: (id, lease) => {
+        renewals++
+        return log.renew(id, lease)
+      },
+    }
     const { tool, executions } = slowTool()
-    const { agent: a } = agentOf(log, { tool, turns: [work, 'done'] })
+    // On a busy machine, a shorter lease could expire before its timer fires.
+    const leaseMs = 900
+    const { agent: a } = agentOf(counted, { tool, turns: [work, 'done'], leaseMs })
     const run = await a.start({ conversation: 'c', messages: say('go') })
-    const { agent: b } = agentOf(log, { tool: slowTool().tool, turns: [] })
+    const { agent: b } = agentOf(log, { tool: slowTool().tool, turns: [], leaseMs })
     const followed = b.resume('c')
-    await new Promise((resolve) => setTimeout(resolve, 400))
+    const started = performance.now()
+    await expect.poll(() => renewals > 0 && performance.now() - started > 1.3 * leaseMs).toBe(true)
     executions[0]?.finish('result')
     expect(await run.result).toMatchObject({ text: 'done' })
     expect(await followed.result).toMatchObject({ text: 'done' })
