@@ -90,14 +90,17 @@ it('releases a conversation when its step has ended', async () => {
   const { log } = withWorkers()
   const leave = new AbortController()
   const tool = defineTool({
-    ...{ id: 'work', description: 'Works', inputSchema: { type: 'object' } },
+    id: 'work',
+    description: 'Works',
+    inputSchema: { type: 'object' },
     async execute() {
       leave.abort()
       return 'worked'
     },
   })
   const first = createAgent({
-    ...{ log, tools: [tool] },
+    log,
+    tools: [tool],
     model: scriptedModel([{ calls: [{ name: 'work', arguments: {} }] }, 'Never asked']),
   })
   const run = await agentOn(log).start({ conversation: 'c', messages: say('Work') })
@@ -116,7 +119,8 @@ it('runs a sub-agent itself', async () => {
   const helper = agentOn(log, 'The answer is 42')
   const tool = helper.asTool({ id: 'ask_helper', description: 'Asks' })
   const worker = createAgent({
-    ...{ log, tools: [tool] },
+    log,
+    tools: [tool],
     model: scriptedModel([
       { calls: [{ name: 'ask_helper', arguments: { task: 'Think' } }] },
       'It is 42',
@@ -131,8 +135,12 @@ it('waits in the log for a busy provider, and leaves the provider alone', async 
   const { log } = withWorkers()
   const ask = vi.fn(async () => {
     throw new APICallError({
-      ...{ message: 'Too many requests', url: 'http://model', requestBodyValues: {} },
-      ...{ statusCode: 429, responseHeaders: { 'retry-after': '30' }, isRetryable: true },
+      message: 'Too many requests',
+      url: 'http://model',
+      requestBodyValues: {},
+      statusCode: 429,
+      responseHeaders: { 'retry-after': '30' },
+      isRetryable: true,
     })
   })
   const model = { ...scriptedModel([]), doStream: ask }
@@ -165,8 +173,11 @@ it('tells listeners why and how long it waits before it asks the model again', a
     async doStream(options: Parameters<typeof answers.doStream>[0]) {
       if (failures-- === 0) return answers.doStream(options)
       throw new APICallError({
-        ...{ message: 'Overloaded', url: 'http://model', requestBodyValues: {} },
-        ...{ statusCode: 503, isRetryable: true },
+        message: 'Overloaded',
+        url: 'http://model',
+        requestBodyValues: {},
+        statusCode: 503,
+        isRetryable: true,
       })
     },
   }
@@ -176,8 +187,11 @@ it('tells listeners why and how long it waits before it asks the model again', a
   for await (const event of run) if (event.type === 'MODEL_RETRY') retries.push(event)
   expect(retries).toEqual([
     {
-      ...{ type: 'MODEL_RETRY', messageId: expect.any(String) },
-      ...{ attempt: 1, waitMs: 5, reason: '503: Overloaded' },
+      type: 'MODEL_RETRY',
+      messageId: expect.any(String),
+      attempt: 1,
+      waitMs: 5,
+      reason: '503: Overloaded',
     },
   ])
   await agent.close()

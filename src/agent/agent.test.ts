@@ -75,7 +75,9 @@ describe('createAgent', () => {
   it('records when each call ended, even if it is logged after a slower one', async () => {
     const fastEnded = Promise.withResolvers<void>()
     const slow = defineTool({
-      ...{ id: 'slow', description: '', inputSchema: { type: 'object' } },
+      id: 'slow',
+      description: '',
+      inputSchema: { type: 'object' },
       async execute() {
         await fastEnded.promise
         await new Promise((resolve) => setTimeout(resolve, 30))
@@ -83,7 +85,9 @@ describe('createAgent', () => {
       },
     })
     const fast = defineTool({
-      ...{ id: 'fast', description: '', inputSchema: { type: 'object' } },
+      id: 'fast',
+      description: '',
+      inputSchema: { type: 'object' },
       execute() {
         fastEnded.resolve()
         return 'fast'
@@ -105,11 +109,15 @@ describe('createAgent', () => {
   it('tells listeners that a call has ended whose result waits for an earlier one', async () => {
     const told = Promise.withResolvers<void>()
     const first = defineTool({
-      ...{ id: 'first', description: '', inputSchema: { type: 'object' } },
+      id: 'first',
+      description: '',
+      inputSchema: { type: 'object' },
       execute: () => told.promise.then(() => 'first'),
     })
     const second = defineTool({
-      ...{ id: 'second', description: '', inputSchema: { type: 'object' } },
+      id: 'second',
+      description: '',
+      inputSchema: { type: 'object' },
       execute: () => 'second',
     })
     const calls = ['first', 'second'].map((name) => ({ id: name, name, arguments: {} }))
@@ -334,7 +342,9 @@ describe('createAgent', () => {
     'RUN_FINISHED',
   ])('ends once if a handler of %s throws', async (type) => {
     const busy = defineTool({
-      ...{ id: 'busy', description: '', inputSchema: { type: 'object' } },
+      id: 'busy',
+      description: '',
+      inputSchema: { type: 'object' },
       async execute(_, { progress }) {
         progress('half')
         return new Uint8Array(PNG)
@@ -375,7 +385,9 @@ describe('createAgent', () => {
       },
     }
     const give = defineTool({
-      ...{ id: 'give', description: '', inputSchema: { type: 'object' } },
+      id: 'give',
+      description: '',
+      inputSchema: { type: 'object' },
       execute: ({ what }) => results[String(what)],
     })
     const calls = Object.keys(results).map((what) => ({ name: 'give', arguments: { what } }))

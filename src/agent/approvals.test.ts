@@ -136,7 +136,9 @@ describe('approvals', () => {
     const { pay } = payTool()
     const order: unknown[] = []
     const note = defineTool({
-      ...{ id: 'note', description: '', inputSchema: { type: 'object' } },
+      id: 'note',
+      description: '',
+      inputSchema: { type: 'object' },
       execute: ({ what }) => void order.push(what),
     })
     const model = scriptedModel([

@@ -29,7 +29,9 @@ describe('createAgent', () => {
     const log = createMemoryLog()
     const seen: unknown[] = []
     const where = defineTool({
-      ...{ id: 'where', description: '', inputSchema: object },
+      id: 'where',
+      description: '',
+      inputSchema: object,
       execute: (_, { namespace }) => void seen.push(namespace),
     })
     const model = scriptedModel([
@@ -50,7 +52,10 @@ describe('createAgent', () => {
   it('passes the context of a run to its tools, also after a restart', async () => {
     const seen: unknown[] = []
     const look = defineTool({
-      ...{ id: 'look', description: '', inputSchema: object, idempotent: true },
+      id: 'look',
+      description: '',
+      inputSchema: object,
+      idempotent: true,
       execute: (_, { context }) => void seen.push(context),
     })
     const callLook = { calls: [{ name: 'look', arguments: {} }] }
@@ -72,7 +77,9 @@ describe('createAgent', () => {
   it('gives the runs of a scoped agent its context, whatever a run asks for', async () => {
     const seen: unknown[] = []
     const look = defineTool({
-      ...{ id: 'look', description: '', inputSchema: object },
+      id: 'look',
+      description: '',
+      inputSchema: object,
       execute: (_, { context, namespace }) => void seen.push([namespace, context]),
     })
     const callLook = { calls: [{ name: 'look', arguments: {} }] }
@@ -116,7 +123,9 @@ describe('createAgent', () => {
 
   it('computes the prompt of any step again, as the model received it', async () => {
     const photo = defineTool({
-      ...{ id: 'photo', description: 'Takes', inputSchema: object },
+      id: 'photo',
+      description: 'Takes',
+      inputSchema: object,
       execute: () => ({ picture: new Uint8Array(PNG) }),
     })
     const model = scriptedModel([
@@ -338,10 +347,14 @@ describe('agent.fork', () => {
     expect(await branchOf(z)).toEqual({ root: 'root', from: x, at: answer })
     const [, , , , last] = await says(z, 'more')
     expect(await branchOf(await branch(z, { before: last }))).toEqual({
-      ...{ root: 'root', from: x, at: answer },
+      root: 'root',
+      from: x,
+      at: answer,
     })
     expect(await branchOf(await branch(z, { before: a }))).toEqual({
-      ...{ root: 'root', from: 'root', at: null },
+      root: 'root',
+      from: 'root',
+      at: null,
     })
     // A fork is a conversation of its own.
     const fork = await agent.fork(z)

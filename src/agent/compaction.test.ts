@@ -225,7 +225,9 @@ describe('compaction', () => {
   it('makes room for media, and counts each body once', async () => {
     const see = { provider: 'openai.responses', modelId: 'gpt-5' }
     const camera = defineTool({
-      ...{ id: 'camera', description: 'x', inputSchema: { type: 'object', properties: { n: {} } } },
+      id: 'camera',
+      description: 'x',
+      inputSchema: { type: 'object', properties: { n: {} } },
       execute: ({ n }) => ({ picture: new Uint8Array([...PNG, Number(n)]) }),
     })
     const take = (n: number) => ({ calls: [{ name: 'camera', arguments: { n } }] })

@@ -60,7 +60,9 @@ describe('a process that dies while the model is still answering', () => {
     const done: string[] = []
     const tool = (id: string, result: unknown): Tool =>
       defineTool({
-        ...{ id, description: id, inputSchema: { type: 'object' } },
+        id,
+        description: id,
+        inputSchema: { type: 'object' },
         execute() {
           done.push(id)
           return result
@@ -70,7 +72,8 @@ describe('a process that dies while the model is still answering', () => {
     const log = createMemoryLog()
     const life = createLife()
     await createAgent({ model, tools, log: mortalLog(log, life) }).start({
-      ...{ conversation: 'c', messages: [MESSAGES.first] },
+      conversation: 'c',
+      messages: [MESSAGES.first],
     })
     await expect.poll(async () => resultsIn(await log.read('c'))).toEqual(['quick: "here"'])
     await expect.poll(() => done).toEqual(['quick', 'slow'])

@@ -15,7 +15,8 @@ it('deletes a conversation with those of its sub-agents, at any depth', async ()
   const log = createMemoryLog()
   const named = (name: string, turns: ScriptedTurn[], tools: Tool[] = []) =>
     createAgent({ model: scriptedModel(turns), log, tools, name }).asTool({
-      ...{ id: name, description: '' },
+      id: name,
+      description: '',
     })
   const inner = named('inner', ['Inner.'])
   const helper = named('helper', [asking('inner', 'i'), 'Helper.'], [inner])

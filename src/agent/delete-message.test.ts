@@ -10,11 +10,16 @@ import { createAgent } from './agent.ts'
 import { prompts, say } from './fixtures/agent.ts'
 
 const look = defineTool({
-  ...{ id: 'look', description: '', inputSchema: { type: 'object', properties: { of: {} } } },
+  id: 'look',
+  description: '',
+  inputSchema: { type: 'object', properties: { of: {} } },
   execute: ({ of }) => ({ seen: of }),
 })
 const asks = defineTool({
-  ...{ id: 'asks', description: '', inputSchema: { type: 'object' }, needsApproval: true },
+  id: 'asks',
+  description: '',
+  inputSchema: { type: 'object' },
+  needsApproval: true,
   execute: () => 'done',
 })
 const calls = (name: string, args: Record<string, unknown>) => ({

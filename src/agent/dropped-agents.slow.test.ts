@@ -47,8 +47,11 @@ describe('an agent that is dropped without being closed', () => {
   it('delivers the result of a run that another agent continues', async () => {
     const { log, subscribers } = observedLog()
     const pay = defineTool({
-      ...{ id: 'pay', description: 'Pays', inputSchema: { type: 'object' } },
-      ...{ needsApproval: true, execute: () => 'paid' },
+      id: 'pay',
+      description: 'Pays',
+      inputSchema: { type: 'object' },
+      needsApproval: true,
+      execute: () => 'paid',
     })
     const call = { id: 'call', name: 'pay', arguments: {} }
     const texts: string[] = []

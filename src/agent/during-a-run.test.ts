@@ -13,7 +13,9 @@ function gate() {
     begun = done
   })
   const tool = defineTool({
-    ...{ id: 'gate', description: '', inputSchema: { type: 'object' } },
+    id: 'gate',
+    description: '',
+    inputSchema: { type: 'object' },
     execute: () => {
       begun()
       return promise
@@ -29,7 +31,9 @@ describe('messages during a run', () => {
     const { tool, open, started } = gate()
     const contexts: unknown[] = []
     const who = defineTool({
-      ...{ id: 'who', description: '', inputSchema: { type: 'object' } },
+      id: 'who',
+      description: '',
+      inputSchema: { type: 'object' },
       execute: (_, { context }) => void contexts.push(context),
     })
     const callWho = { calls: [{ name: 'who', arguments: {} }] }

@@ -254,8 +254,11 @@ function sharedEvents(conversation: string, { records, delivered }: Cut): TimedE
 
 /** Without the fields of a message that waits for a run, or for a step of one. */
 const NOT_QUEUED = {
-  ...{ deliver: undefined, runId: undefined, agent: undefined },
-  ...{ context: undefined, overrides: undefined },
+  deliver: undefined,
+  runId: undefined,
+  agent: undefined,
+  context: undefined,
+  overrides: undefined,
 }
 
 type NewMessage = Extract<ConversationEvent, { type: 'NEW_MESSAGE' }>

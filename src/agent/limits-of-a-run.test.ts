@@ -11,11 +11,15 @@ import { createAgent } from './agent.ts'
 import { eventsOf, say } from './fixtures/agent.ts'
 
 const never = defineTool({
-  ...{ id: 'never', description: '', inputSchema: { type: 'object' } },
+  id: 'never',
+  description: '',
+  inputSchema: { type: 'object' },
   execute: () => new Promise(() => {}),
 })
 const quick = defineTool({
-  ...{ id: 'quick', description: '', inputSchema: { type: 'object' } },
+  id: 'quick',
+  description: '',
+  inputSchema: { type: 'object' },
   execute: () => 'ok',
 })
 const callOf = (name: string, usage = { inputTokens: 600, outputTokens: 400 }) => ({
@@ -118,11 +122,16 @@ describe('limits', () => {
 
   it('of time do not count how long a person took while a call ran', async () => {
     const slow = defineTool({
-      ...{ id: 'slow', description: '', inputSchema: { type: 'object' } },
+      id: 'slow',
+      description: '',
+      inputSchema: { type: 'object' },
       execute: () => sleep(1300, 'slow'),
     })
     const asking = defineTool({
-      ...{ id: 'ask', description: '', inputSchema: { type: 'object' }, needsApproval: true },
+      id: 'ask',
+      description: '',
+      inputSchema: { type: 'object' },
+      needsApproval: true,
       execute: () => 'asked',
     })
     const calls = [...callOf('slow').calls, { id: 'a', name: 'ask', arguments: {} }]
@@ -146,7 +155,9 @@ describe('limits', () => {
     const clocks = [vi.spyOn(Date, 'now'), vi.spyOn(performance, 'now')] as const
     onTestFinished(() => clocks.forEach((clock) => void clock.mockRestore()))
     const slow = defineTool({
-      ...{ id: 'never', description: '', inputSchema: { type: 'object' } },
+      id: 'never',
+      description: '',
+      inputSchema: { type: 'object' },
       execute() {
         // The clock is set back after the timer was set.
         clocks[0].mockImplementation(() => real.date() - 20)
@@ -177,7 +188,10 @@ describe('limits', () => {
   it('of a tool take precedence, and abort its signal', async () => {
     let reason: unknown
     const slow = defineTool({
-      ...{ id: 'slow', description: '', inputSchema: { type: 'object' }, timeoutMs: 5 },
+      id: 'slow',
+      description: '',
+      inputSchema: { type: 'object' },
+      timeoutMs: 5,
       execute: (_, { signal }) =>
         new Promise((_, reject) => {
           signal.addEventListener('abort', () => {
@@ -195,7 +209,9 @@ describe('limits', () => {
     let running = 0
     let most = 0
     const busy = defineTool({
-      ...{ id: 'busy', description: '', inputSchema: { type: 'object' } },
+      id: 'busy',
+      description: '',
+      inputSchema: { type: 'object' },
       async execute() {
         most = Math.max(most, ++running)
         await new Promise((resolve) => setTimeout(resolve, 2))
@@ -289,11 +305,15 @@ describe('a model that misbehaves', () => {
     let asked = 0
     const ran: unknown[] = []
     const work = defineTool({
-      ...{ id: 'work', description: '', inputSchema: { type: 'object' } },
+      id: 'work',
+      description: '',
+      inputSchema: { type: 'object' },
       execute: ({ n }) => ran.push(n),
     })
     const call = (n: number) => ({
-      ...{ type: 'tool-call', toolCallId: `c${n}`, toolName: 'work' },
+      type: 'tool-call',
+      toolCallId: `c${n}`,
+      toolName: 'work',
       input: JSON.stringify({ n }),
     })
     const broken = modelOf(
@@ -321,7 +341,9 @@ describe('a model that misbehaves', () => {
   it('makes 2,000 calls in one answer, and all results are in its order', async () => {
     const calls = Array.from({ length: 2000 }, (_, n) => ({ name: 'echo', arguments: { n } }))
     const echo = defineTool({
-      ...{ id: 'echo', description: '', inputSchema: { type: 'object' } },
+      id: 'echo',
+      description: '',
+      inputSchema: { type: 'object' },
       execute: ({ n }) => n,
     })
     const run = createAgent({ model: scriptedModel([{ calls }, 'Done.']), tools: [echo] }).run({

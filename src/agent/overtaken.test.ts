@@ -52,7 +52,9 @@ function slowTool(more: Partial<Tool> = {}) {
   const executions: { context: ToolContext; finish(value: string): void }[] = []
   const tool: Tool = {
     ...defineTool({
-      ...{ id: 'work', description: 'Works', inputSchema: { type: 'object' } },
+      id: 'work',
+      description: 'Works',
+      inputSchema: { type: 'object' },
       execute: (_: Record<string, unknown>, context) =>
         new Promise((finish) => void executions.push({ context, finish })),
     }),
@@ -233,7 +235,9 @@ describe('another process', () => {
       const ran: string[] = []
       const toolOf = (name: string): Tool =>
         defineTool({
-          ...{ id: 'work', description: 'Works', inputSchema: { type: 'object' } },
+          id: 'work',
+          description: 'Works',
+          inputSchema: { type: 'object' },
           needsApproval: true,
           execute: () => {
             ran.push(name)
@@ -361,7 +365,9 @@ describe('another process', () => {
   it('and this one send at once: every message is answered, none twice', async () => {
     const log = createMemoryLog()
     const quick = defineTool({
-      ...{ id: 'work', description: 'Works', inputSchema: { type: 'object' } },
+      id: 'work',
+      description: 'Works',
+      inputSchema: { type: 'object' },
       execute: async () => {
         await new Promise((resolve) => setTimeout(resolve, 2))
         return 'result'

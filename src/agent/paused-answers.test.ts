@@ -40,10 +40,17 @@ const startOf = (block: Block) => (block.type === 'text' ? { type: 'text', text:
 
 const text = (words: string) => ({ type: 'text', text: words })
 const use = (id: string) => ({
-  ...{ type: 'mcp_tool_use', id, name: 'rain', server_name: 'gauge', input: { day: 1 } },
+  type: 'mcp_tool_use',
+  id,
+  name: 'rain',
+  server_name: 'gauge',
+  input: { day: 1 },
 })
 const result = (id: string, is_error = false) => ({
-  ...{ type: 'mcp_tool_result', tool_use_id: id, is_error, content: [text('7 mm')] },
+  type: 'mcp_tool_result',
+  tool_use_id: id,
+  is_error,
+  content: [text('7 mm')],
 })
 
 async function agentFor(answers: readonly ProviderAnswer[], limits = {}) {

@@ -97,12 +97,16 @@ describe('a tool that declares no parameter for references', () => {
 
   it('receives the text of a file that a variable in a longer text stands for', async () => {
     const noting = defineTool({
-      ...{ id: 'note', description: 'Returns a file', inputSchema: z.object({}) },
+      id: 'note',
+      description: 'Returns a file',
+      inputSchema: z.object({}),
       execute: () => ({ file: new Blob(['Good evening'], { type: 'text/plain' }) }),
     })
     let got: unknown
     const say = defineTool({
-      ...{ id: 'say', description: 'Says', inputSchema: z.object({ text: z.string() }) },
+      id: 'say',
+      description: 'Says',
+      inputSchema: z.object({ text: z.string() }),
       execute: (input) => {
         got = input
         return 'done'

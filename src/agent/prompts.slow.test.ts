@@ -86,7 +86,10 @@ async function play(random: Random): Promise<Played> {
       modelId: 'gpt-5',
     }
     const agent = createAgent({
-      ...{ model, tools, assets, log },
+      model,
+      tools,
+      assets,
+      log,
       history: { maxTokens: random.pick([600, 3000, 100_000]) },
       media: { maxParts: random.pick([2, 20]) },
       callbacks: {

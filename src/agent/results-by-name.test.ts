@@ -137,8 +137,10 @@ describe('results that are written to the data', () => {
     )
     expect(values).toEqual([
       {
-        ...{ written_to: ['†state.big'], preview: expect.anything() },
-        ...{ assetRef: expect.stringMatching(/^asset:/), offloaded: true },
+        written_to: ['†state.big'],
+        preview: expect.anything(),
+        assetRef: expect.stringMatching(/^asset:/),
+        offloaded: true,
       },
       'row-3',
       'large: large',
@@ -146,8 +148,11 @@ describe('results that are written to the data', () => {
     ])
     const [written] = dataOf(run.messages) as { data: { assetRef: string } }[]
     expect(written?.data).toEqual({
-      ...{ assetRef: expect.stringMatching(/^asset:/), mimeType: 'application/json', kind: 'file' },
-      ...{ size: expect.any(Number), offloaded: true },
+      assetRef: expect.stringMatching(/^asset:/),
+      mimeType: 'application/json',
+      kind: 'file',
+      size: expect.any(Number),
+      offloaded: true,
     })
     const events = await agent.log.read(run.conversation)
     expect(JSON.stringify(events).length).toBeLessThan(20_000)

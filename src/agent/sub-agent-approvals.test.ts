@@ -13,7 +13,10 @@ import { say } from './fixtures/agent.ts'
 
 const schema = { type: 'object' } as const
 const warn = defineTool({
-  ...{ id: 'warn', description: '', inputSchema: schema, needsApproval: true },
+  id: 'warn',
+  description: '',
+  inputSchema: schema,
+  needsApproval: true,
   execute: ({ mm }: { mm?: number }) => `Warned of ${mm} mm`,
 })
 const asks = (name: string, args = {}, id = name) => ({ calls: [{ id, name, arguments: args }] })
@@ -268,7 +271,9 @@ describe('an approval in a sub-agent', () => {
   it('holds back no result of another call, unless both write the same value', async () => {
     const helper = createAgent({ model: scriptedModel([asks('warn'), 'Told.']), tools: [warn] })
     const note = defineTool({
-      ...{ id: 'note', description: '', inputSchema: schema },
+      id: 'note',
+      description: '',
+      inputSchema: schema,
       execute: ({ text }: { text: string }) => text,
     })
     const last = { _outputPath: '†state.last' }

@@ -18,7 +18,10 @@ const call = (name: string, args: Record<string, unknown> = {}) => ({
 function spender(tries: readonly (number | Error)[], more: { retries?: number } = {}) {
   let count = 0
   return defineTool({
-    ...{ id: 'spend', description: '', inputSchema: { type: 'object' }, ...more },
+    id: 'spend',
+    description: '',
+    inputSchema: { type: 'object' },
+    ...more,
     idempotent: true,
     execute(_, { addUsage }) {
       addUsage({ inputTokens: 500, outputTokens: 1 })
@@ -66,7 +69,9 @@ describe('the usage of tools', () => {
   it('ignores negative and invalid counts', async () => {
     const model = scriptedModel([call('odd'), 'Done.'])
     const odd = defineTool({
-      ...{ id: 'odd', description: '', inputSchema: { type: 'object' } },
+      id: 'odd',
+      description: '',
+      inputSchema: { type: 'object' },
       execute: (_, { addUsage }) => addUsage({ inputTokens: -500, outputTokens: Number.NaN }),
     })
     const { usage } = await createAgent({ model, tools: [odd] }).run({ messages: say('go') }).result
@@ -97,7 +102,10 @@ describe('the usage of tools', () => {
     })
     const answer = (text: string) => ({ text, usage: { inputTokens: 70, outputTokens: 5 } })
     const read = defineTool({
-      ...{ id: 'read', description: '', inputSchema: { type: 'object' }, readOnly: true },
+      id: 'read',
+      description: '',
+      inputSchema: { type: 'object' },
+      readOnly: true,
       execute: () => 'BUY NOW',
     })
     const agent = createAgent({
@@ -143,7 +151,8 @@ describe('request', () => {
     const model = scriptedModel([answer('no'), answer('{"a":1}'), answer('no'), answer('no')])
     const told: unknown[] = []
     const config = {
-      ...{ model, capabilities: { price: PRICE } },
+      model,
+      capabilities: { price: PRICE },
       onUsage: (one: unknown) => void told.push(one),
     }
     const schema = { type: 'object', required: ['a'] }

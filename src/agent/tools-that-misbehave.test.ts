@@ -105,7 +105,9 @@ describe('output.choose', () => {
       'Done.',
     ])
     const it = defineTool({
-      ...{ id: 'it', description: '', inputSchema: object },
+      id: 'it',
+      description: '',
+      inputSchema: object,
       execute(_, { output }) {
         expect(() => output.choose('†state.none')).toThrow(/†state.good or †state.odd/)
         output.choose('†state.odd')
@@ -123,11 +125,15 @@ describe('output.choose', () => {
     const model = scriptedModel([{ calls: [push, push] }, 'Done.'])
     let n = 0
     const it = defineTool({
-      ...{ id: 'it', description: '', inputSchema: object },
+      id: 'it',
+      description: '',
+      inputSchema: object,
       execute: () => ++n,
     })
     const read = defineTool({
-      ...{ id: 'read', description: '', inputSchema: object },
+      id: 'read',
+      description: '',
+      inputSchema: object,
       execute: () => 1,
     })
     const agent = createAgent({ model, tools: [it, read] })

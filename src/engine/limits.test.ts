@@ -4,14 +4,21 @@ import { resolveLimits } from './limits.ts'
 describe('resolveLimits', () => {
   it('has defaults that end an endless run', () => {
     expect(resolveLimits()).toMatchObject({
-      ...{ steps: 25, tokens: Infinity, cost: Infinity, runTimeoutMs: Infinity },
-      ...{ parallelCalls: 16, callTimeoutMs: Infinity, modelTimeoutMs: 600_000 },
+      steps: 25,
+      tokens: Infinity,
+      cost: Infinity,
+      runTimeoutMs: Infinity,
+      parallelCalls: 16,
+      callTimeoutMs: Infinity,
+      modelTimeoutMs: 600_000,
     })
   })
 
   it('keeps given values, and uses the default for undefined', () => {
     expect(resolveLimits({ steps: 3, tokens: undefined, callTimeoutMs: 0.5 })).toMatchObject({
-      ...{ steps: 3, tokens: Infinity, callTimeoutMs: 0.5 },
+      steps: 3,
+      tokens: Infinity,
+      callTimeoutMs: 0.5,
     })
     expect(resolveLimits({ steps: Infinity }).steps).toBe(Infinity)
   })

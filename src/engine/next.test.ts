@@ -83,14 +83,22 @@ const messageOf = (id: string, more: Partial<Message> = {}): Message => ({
 })
 const says = (id: string): ConversationEvent => ({ type: 'NEW_MESSAGE', payload: messageOf(id) })
 const queues = (id: string, runId?: string): ConversationEvent => ({
-  ...{ type: 'NEW_MESSAGE', payload: messageOf(id), deliver: 'next_run' },
+  type: 'NEW_MESSAGE',
+  payload: messageOf(id),
+  deliver: 'next_run',
   ...(runId ? { runId } : {}),
 })
 const steers = (id: string): ConversationEvent => ({
-  ...{ type: 'NEW_MESSAGE', payload: messageOf(id), deliver: 'next_step' },
+  type: 'NEW_MESSAGE',
+  payload: messageOf(id),
+  deliver: 'next_step',
 })
 const starts = (runId = 'r', messageIds = ['u']): ConversationEvent => ({
-  ...{ type: 'RUN_STARTED', threadId: 'c', runId, messageIds, owner: 'host-1' },
+  type: 'RUN_STARTED',
+  threadId: 'c',
+  runId,
+  messageIds,
+  owner: 'host-1',
 })
 const claims: ConversationEvent = {
   type: 'RUN_CLAIMED',
@@ -99,44 +107,70 @@ const claims: ConversationEvent = {
   owner: 'host-2',
 }
 const ends = (runId = 'r'): ConversationEvent => ({
-  ...{ type: 'RUN_FINISHED', threadId: 'c', runId },
+  type: 'RUN_FINISHED',
+  threadId: 'c',
+  runId,
   result: { reason: 'done', usage: { inputTokens: 1, outputTokens: 1 } },
 })
 const fails: ConversationEvent = {
-  ...{ type: 'RUN_ERROR', threadId: 'c', runId: 'r', code: 'run_failed', message: 'x' },
+  type: 'RUN_ERROR',
+  threadId: 'c',
+  runId: 'r',
+  code: 'run_failed',
+  message: 'x',
 }
 const steps = (messageId = 'm'): ConversationEvent => ({
-  ...{ type: 'STEP_STARTED', stepName: 'step', runId: 'r', messageId },
+  type: 'STEP_STARTED',
+  stepName: 'step',
+  runId: 'r',
+  messageId,
 })
 const calls = (
   id: string,
   name = 'plain',
   args: Record<string, unknown> = {},
 ): ConversationEvent => ({
-  ...{ type: 'TOOL_CALL_END', toolCallId: id, runId: 'r', parentMessageId: 'm' },
+  type: 'TOOL_CALL_END',
+  toolCallId: id,
+  runId: 'r',
+  parentMessageId: 'm',
   call: { id, name, arguments: args },
 })
 const answers = (finishReason = 'stop', messageId = 'm', tokens = 10): ConversationEvent[] => [
   says(messageId),
   {
-    ...{ type: 'STEP_FINISHED', stepName: 'step', runId: 'r', messageId, finishReason },
+    type: 'STEP_FINISHED',
+    stepName: 'step',
+    runId: 'r',
+    messageId,
+    finishReason,
     usage: { inputTokens: tokens, outputTokens: tokens },
   },
 ]
 const costing = (event: ConversationEvent): ConversationEvent =>
   event.type === 'STEP_FINISHED' ? { ...event, usage: { ...event.usage, cost: 0.00003 } } : event
 const begins = (toolCallId: string): ConversationEvent => ({
-  ...{ type: 'TOOL_STARTED', toolCallId, runId: 'r', attempt: 1 },
+  type: 'TOOL_STARTED',
+  toolCallId,
+  runId: 'r',
+  attempt: 1,
 })
 const results = (id: string, error?: { code: string; message: string }): ConversationEvent => ({
   type: 'NEW_MESSAGE',
   payload: messageOf(`result-${id}`, { metadata: { tool_result: { tool_call_id: id, error } } }),
 })
 const asks = (toolCallId: string): ConversationEvent => ({
-  ...{ type: 'APPROVAL_REQUESTED', toolCallId, runId: 'r', toolName: 't', arguments: {} },
+  type: 'APPROVAL_REQUESTED',
+  toolCallId,
+  runId: 'r',
+  toolName: 't',
+  arguments: {},
 })
 const decides = (toolCallId: string, approved = true): ConversationEvent => ({
-  ...{ type: 'APPROVAL_ANSWERED', toolCallId, runId: 'r', approved },
+  type: 'APPROVAL_ANSWERED',
+  toolCallId,
+  runId: 'r',
+  approved,
 })
 
 const begun = [says('u'), starts()]
@@ -476,7 +510,10 @@ describe('callsOf', () => {
   it('returns the complete calls of one step, in the order of the answer', () => {
     const begin: Foldable = {
       event: {
-        ...{ type: 'TOOL_CALL_START', toolCallId: '3', toolCallName: 'x', parentMessageId: 'm' },
+        type: 'TOOL_CALL_START',
+        toolCallId: '3',
+        toolCallName: 'x',
+        parentMessageId: 'm',
       },
     }
     const state = foldAll(stateOf([...asked, calls('2'), calls('1')]), [begin])

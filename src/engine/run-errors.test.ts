@@ -11,7 +11,8 @@ const unreadable = new Proxy({}, { get: refuse, getPrototypeOf: refuse, has: ref
 describe('callError', () => {
   it('keeps the code of a ByrefError, and reports anything else as a failure of the tool', () => {
     expect(callError(new ByrefError('asset_not_found', 'gone'))).toEqual({
-      ...{ code: 'asset_not_found', message: 'gone' },
+      code: 'asset_not_found',
+      message: 'gone',
     })
     expect(callError(new TypeError('broken'))).toEqual({ code: 'tool_failed', message: 'broken' })
     expect(callError('text')).toEqual({ code: 'tool_failed', message: 'text' })

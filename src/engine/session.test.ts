@@ -264,8 +264,13 @@ describe('Session.append', () => {
     const log = createMemoryLog()
     const session = await open(log)
     const started = (runId: string): ConversationEvent => ({
-      ...{ type: 'RUN_STARTED', threadId: ID, runId, messageIds: [] },
-      ...{ model: 'scripted', owner: 'host', settings: '' },
+      type: 'RUN_STARTED',
+      threadId: ID,
+      runId,
+      messageIds: [],
+      model: 'scripted',
+      owner: 'host',
+      settings: '',
     })
     const result = {
       reason: 'cancelled',
@@ -344,7 +349,11 @@ describe('Session.append', () => {
     expect(session.board.has('†state')).toBe(false)
     const messageIds = session.state.inbox.map(({ message }) => message.id)
     await add(session, {
-      ...{ type: 'RUN_STARTED', threadId: ID, runId: 'r', owner: 'o', messageIds },
+      type: 'RUN_STARTED',
+      threadId: ID,
+      runId: 'r',
+      owner: 'o',
+      messageIds,
     })
     expect(session.board.read('†state.n')).toBe(1)
   })

@@ -12,7 +12,11 @@ const chat = (id: string, deliver?: 'next_run'): ConversationEvent => {
 }
 const started: ConversationEvent = {
   type: 'RUN_STARTED',
-  ...{ threadId: 'c', runId: 'r', messageIds: ['q'], owner: 'o', agent: 'helper' },
+  threadId: 'c',
+  runId: 'r',
+  messageIds: ['q'],
+  owner: 'o',
+  agent: 'helper',
 }
 const asked: ConversationEvent = {
   type: 'APPROVAL_REQUESTED',

@@ -25,7 +25,7 @@ async function open(options: pg.PoolConfig = {}) {
     await watched.pool.end()
     await beside.end()
   }
-  return { ...{ log, beside, schema, connectionString, close }, watched }
+  return { log, beside, schema, connectionString, close, watched }
 }
 
 async function codeOf(promise: Promise<unknown>): Promise<unknown> {

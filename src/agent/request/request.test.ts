@@ -18,7 +18,10 @@ const schema = {
 const MESSAGES: MessageInput[] = [
   { type: 'text', text: "Update the user's city to Austin" },
   {
-    ...{ type: 'data', kind: 'user', data: { name: 'John Doe' }, schema },
+    type: 'data',
+    kind: 'user',
+    data: { name: 'John Doe' },
+    schema,
     description: 'Represents the current user.',
   },
   { type: 'data', kind: 'user', data: { age: 30 } },
@@ -53,7 +56,9 @@ describe('request', () => {
     expectTypeOf(solution.output).toEqualTypeOf<{ name: string; city: string }>()
     expect(solution).toEqual({
       output: { name: 'John Doe', city: 'Austin' },
-      ...{ text: answer.text, usage, tries: 1 },
+      text: answer.text,
+      usage,
+      tries: 1,
     })
     const [asked] = model.requests
     expect(asked).toMatchObject({ temperature: 0, responseFormat: { type: 'json' } })
@@ -159,7 +164,9 @@ describe('request', () => {
 describe('request({ instances: true })', () => {
   const comments = (count: number): MessageInput[] =>
     Array.from({ length: count }, (_, i) => ({
-      ...{ type: 'data', kind: 'comment', _instance: `c${i}` },
+      type: 'data',
+      kind: 'comment',
+      _instance: `c${i}`,
       data: { text: `comment ${i}` },
     }))
   const Verdict = z.object({ spam: z.boolean() })

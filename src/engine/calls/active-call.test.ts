@@ -10,15 +10,23 @@ const ANN = { confidentiality: 'private', readers: ['ann'] } as const
 // A model in quarantine does not see untrusted values, so that they do not label its calls.
 const returns = { integrity: 'untrusted', ...ANN } as const
 const diary = defineTool({
-  ...{ id: 'diary', description: 'Reads', inputSchema: { type: 'object' }, returns },
-  ...{ readOnly: true, openWorld: false, execute: () => 'a secret' },
+  id: 'diary',
+  description: 'Reads',
+  inputSchema: { type: 'object' },
+  returns,
+  readOnly: true,
+  openWorld: false,
+  execute: () => 'a secret',
 })
 
 function acting(more: Partial<Tool>): Tool {
   const properties = { value: { type: 'string' } }
   return {
-    ...{ id: 'act', description: 'Acts', inputSchema: { type: 'object', properties } },
-    ...{ execute: () => 'done', ...more },
+    id: 'act',
+    description: 'Acts',
+    inputSchema: { type: 'object', properties },
+    execute: () => 'done',
+    ...more,
   }
 }
 
@@ -39,7 +47,9 @@ function asking(act: Tool, { trust, value = 'ours', by }: Asking = {}) {
   const model = scriptedModel([answer('diary', {}), answer('act', { value }), 'Done.'])
   const rejections: unknown[] = []
   const agent = createAgent({
-    ...{ model, trust, tools: [diary as Tool, act] },
+    model,
+    trust,
+    tools: [diary as Tool, act],
     callbacks: {
       async onEvent(event, { conversation }) {
         if (event.type !== 'APPROVAL_REQUESTED') return
@@ -109,7 +119,8 @@ describe('the context of needsApproval and preview', () => {
     { how: 'marked', preview: (_: unknown, { trust }: ToolContext) => String(trust?.mark(ANN)) },
   ])('does not let users approve who may not see what a preview has $how', async ({ preview }) => {
     const { run, rejections } = asking(acting({ needsApproval: true, preview }), {
-      ...{ trust: 'quarantine', by: 'bob' },
+      trust: 'quarantine',
+      by: 'bob',
     })
     expect(asked(await eventsOf(run))).toMatchObject([{ label: { readers: ['ann'] } }])
     expect(rejections).toEqual(['forbidden'])

@@ -24,7 +24,11 @@ const table = await assets.saveAsset({
 function toolOf(more: Partial<Tool> = {}): Tool {
   const inputSchema = { type: 'object' } as const
   return defineTool({
-    ...{ id: 't', description: '', execute: () => null, mappable: true, ...more },
+    id: 't',
+    description: '',
+    execute: () => null,
+    mappable: true,
+    ...more,
     inputSchema,
   }) as Tool
 }

@@ -50,8 +50,12 @@ async function runOf(args: Record<string, unknown>, options: Partial<Tool> = {})
 describe('_each', () => {
   it('runs a tool over a list, with results and errors in order', async () => {
     const { seen, keys, result, events } = await runOf({
-      ...{ _each: '†state.comments', text: '†item.text', n: '†index' },
-      ...{ by: '†item.by || †state.suffix', all: '†item', end: '†state.suffix' },
+      _each: '†state.comments',
+      text: '†item.text',
+      n: '†index',
+      by: '†item.by || †state.suffix',
+      all: '†item',
+      end: '†state.suffix',
     })
     expect(seen[0]).toEqual({ text: 'a', n: 0, by: 'x', all: comments[0], end: '?' })
     expect(seen[1]).toMatchObject({ n: 1, by: '?' })

@@ -187,7 +187,9 @@ describe('run({ output })', () => {
 
   it('runs tools before the answer', async () => {
     const now = defineTool({
-      ...{ id: 'now', description: '', inputSchema: { type: 'object' } },
+      id: 'now',
+      description: '',
+      inputSchema: { type: 'object' },
       execute: () => 12,
     })
     const model = scriptedModel([

@@ -13,15 +13,22 @@ import type { TrustOptions } from './trust-options.ts'
 const BITS = 2
 
 const read = defineTool({
-  ...{ id: 'read', description: 'Reads', inputSchema: { type: 'object' }, readOnly: true },
+  id: 'read',
+  description: 'Reads',
+  inputSchema: { type: 'object' },
+  readOnly: true,
   execute: () => ({ kind: 'b' }),
 })
 
 function acting(id: string, more: Partial<Tool> = {}): Tool {
   const properties = { kind: { enum: ['a', 'b', 'c'] } }
   return {
-    ...{ id, description: 'Acts', inputSchema: { type: 'object', properties }, mappable: true },
-    ...{ execute: () => 'done', ...more },
+    id,
+    description: 'Acts',
+    inputSchema: { type: 'object', properties },
+    mappable: true,
+    execute: () => 'done',
+    ...more,
   }
 }
 
@@ -44,7 +51,9 @@ async function played(
   const agent = createAgent({
     model: scriptedModel([{ calls: [call('read', {})] }, ...turns, 'Done.']),
     trust: { mode: 'quarantine', ...trust },
-    ...{ tools: [read as Tool, ...tools], policies, log },
+    tools: [read as Tool, ...tools],
+    policies,
+    log,
   })
   const run = agent.run({ conversation: 'c', messages: say('Go') })
   for await (const event of run) {

@@ -19,12 +19,19 @@ async function acted(
 ) {
   const ran: unknown[] = []
   const read = defineTool({
-    ...{ id: 'read', description: 'Reads', inputSchema: { type: 'object' }, readOnly: true },
+    id: 'read',
+    description: 'Reads',
+    inputSchema: { type: 'object' },
+    readOnly: true,
     execute: () => theirs,
   })
   const act = defineTool({
-    ...{ id: 'act', description: 'Acts', inputSchema: { type: 'object', properties } },
-    ...{ mappable: true, execute: (input: unknown) => void ran.push(input), ...more },
+    id: 'act',
+    description: 'Acts',
+    inputSchema: { type: 'object', properties },
+    mappable: true,
+    execute: (input: unknown) => void ran.push(input),
+    ...more,
   } as never) as Tool
   const given = Object.keys(properties).map((name) => [name, `†result#1.${name}`])
   const calls = [
@@ -89,11 +96,17 @@ describe('untrusted values at closed parameters', () => {
       trust: { mode: 'quarantine', onViolation: 'deny' },
       tools: [
         defineTool({
-          ...{ id: 'read', description: 'Reads', inputSchema: { type: 'object' }, ...read },
-          ...{ readOnly: true, execute: () => 1 },
+          id: 'read',
+          description: 'Reads',
+          inputSchema: { type: 'object' },
+          ...read,
+          readOnly: true,
+          execute: () => 1,
         }),
         defineTool({
-          ...{ id: 'act', description: 'Acts', execute: (input) => void ran.push(input) },
+          id: 'act',
+          description: 'Acts',
+          execute: (input) => void ran.push(input),
           inputSchema: { type: 'object', properties: { count } },
         }),
       ] as Tool[],
@@ -106,7 +119,7 @@ describe('untrusted values at closed parameters', () => {
     const args = { _each: '†result#1', count: '†item.count' }
     const theirs = [{ count: 1 }, { count: 2 }]
     expect((await acted(theirs, { count }, {}, args)).ran).toEqual([])
-    const listed = { ...{ _each: [1, 2] }, count: '†result#1[0].count' }
+    const listed = { _each: [1, 2], count: '†result#1[0].count' }
     expect(await acted(theirs, { count }, {}, listed)).toEqual({
       ran: [{ count: 1 }, { count: 1 }],
       bits: 14,

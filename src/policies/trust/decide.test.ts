@@ -15,13 +15,17 @@ const call = (name: string, args: Record<string, unknown> = {}): ScriptedTurn =>
 async function forward({ decide, accepts }: { decide?: () => unknown; accepts?: unknown }) {
   const sent: unknown[] = []
   const readMail = defineTool({
-    ...{ id: 'read_mail', description: 'Reads', inputSchema: { type: 'object' }, readOnly: true },
+    id: 'read_mail',
+    description: 'Reads',
+    inputSchema: { type: 'object' },
+    readOnly: true,
     returns: { integrity: 'untrusted', confidentiality: 'private' },
     execute: () => ({ body: POISON }),
   })
   const body = { type: 'string', ...(accepts === undefined ? {} : { 'x-accepts': accepts }) }
   const post = defineTool({
-    ...{ id: 'post', description: 'Posts' },
+    id: 'post',
+    description: 'Posts',
     inputSchema: { type: 'object', properties: { body } },
     execute: (input) => void sent.push(input),
   })

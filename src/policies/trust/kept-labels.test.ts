@@ -9,7 +9,10 @@ import { type ScriptedTurn, scriptedModel } from '../../testing/scripted-model.t
 const PRIVATE = { confidentiality: 'private', readers: ['ann'] } as const
 
 const readMail = defineTool({
-  ...{ id: 'read_mail', description: 'Reads', readOnly: true, maxResultChars: 500 },
+  id: 'read_mail',
+  description: 'Reads',
+  readOnly: true,
+  maxResultChars: 500,
   inputSchema: { type: 'object', properties: { long: { type: 'boolean' } } },
   returns: { integrity: 'untrusted', ...PRIVATE },
   execute: (input) =>
@@ -28,7 +31,9 @@ it.each([
 ])('the record of $what has its label in every store', async ({ long }) => {
   const store = createMemoryAssetStore()
   const agent = createAgent({
-    ...{ tools: [readMail], assets: { store }, trust: 'quarantine' },
+    tools: [readMail],
+    assets: { store },
+    trust: 'quarantine',
     model: scriptedModel([read(long), 'Done']),
   })
   const { assets } = await agent.run({ conversation: 'a', messages: say('Read') }).result
@@ -39,7 +44,8 @@ it.each([
 
   // Another host, which trusts the files of people.
   const other = createAgent({
-    ...{ assets: { store }, trust: { mode: 'quarantine', attachments: 'trusted' } },
+    assets: { store },
+    trust: { mode: 'quarantine', attachments: 'trusted' },
     model: scriptedModel(['Seen']),
   })
   const attachments = [{ assetRef: ref }]

@@ -291,7 +291,8 @@ describe('an untrusted value stays untrusted', () => {
         'Done.',
       ]),
       trust: { mode: 'quarantine', attachments: 'trusted' },
-      ...{ tools: ['query_tables', echo], assets },
+      tools: ['query_tables', echo],
+      assets,
     })
     const attachments = [{ assetRef: ours }, { assetRef: theirs }]
     const run = agent.run({
@@ -344,7 +345,11 @@ describe('an untrusted value stays untrusted', () => {
     const asked = Promise.withResolvers<void>()
     const waited = Promise.withResolvers<void>()
     const wait = defineTool({
-      ...{ id: 'wait', description: 'Waits', inputSchema: any, openWorld: false, readOnly: true },
+      id: 'wait',
+      description: 'Waits',
+      inputSchema: any,
+      openWorld: false,
+      readOnly: true,
       async execute() {
         asked.resolve()
         await waited.promise

@@ -122,7 +122,8 @@ describe('trust: quarantine', () => {
   it('adds no reason and no violations to an approval that another policy asks for', async () => {
     const tool = { ...sender(), needsApproval: true }
     const { agent } = agentWith([call('send_mail', { to: 'bob', body: 'Hello' }), 'Done.'], {
-      ...{ trust: 'quarantine', tools: [tool] },
+      trust: 'quarantine',
+      tools: [tool],
     })
     const run = agent.run({ messages: say('Send it') })
     const asked: ConversationEvent[] = []
@@ -267,7 +268,10 @@ describe('trust: quarantine', () => {
     const asked: unknown[] = []
     const reader = (id: string, more: Pick<Tool, 'openWorld' | 'accepts' | 'returns'> = {}) =>
       defineTool({
-        ...{ id, description: id, readOnly: true, ...more },
+        id,
+        description: id,
+        readOnly: true,
+        ...more,
         inputSchema: { type: 'object', properties: { query: { type: 'string' } } },
         execute: ({ query }) => {
           if (query !== undefined) asked.push(id)
