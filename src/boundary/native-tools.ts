@@ -18,15 +18,13 @@ export type NativeToolName =
 // assets.
 const OWN = { readOnly: true, openWorld: false } as const
 
+/** Their results are parts of assets, and models see each part in full. */
+const PAGES = { ...OWN, outputPath: false, maxResultChars: Infinity } as const
+
 const NATIVE: Readonly<Record<NativeToolName, Tool>> = {
   save_asset: { ...saveAssetTool, outputPath: true, ...OWN } as Tool,
-  fetch_asset: { ...fetchAssetTool, outputPath: false, maxResultChars: Infinity, ...OWN } as Tool,
-  search_asset: {
-    ...searchAssetTool,
-    outputPath: false,
-    maxResultChars: Infinity,
-    ...OWN,
-  } as Tool,
+  fetch_asset: { ...fetchAssetTool, ...PAGES } as Tool,
+  search_asset: { ...searchAssetTool, ...PAGES } as Tool,
   // After a crash, an edit runs again. Nothing uses the version that it saved before, and a sweep removes it.
   edit_asset: {
     ...editAssetTool,

@@ -94,19 +94,10 @@ export interface ToolContext<Context = unknown> {
   }
 }
 
-/** Declared as a method, so that a tool with any input type is assignable to `Tool`. */
-interface ApprovalRule<Input> {
-  decide(input: Input, context: ToolContext): boolean | Promise<boolean>
-}
-
-/** Declared as a method, for the same reason as the approval rule. */
-interface Preview<Input> {
-  preview(input: Input, context: ToolContext): string | Promise<string>
-}
-
-/** Declared as a method, for the same reason as the approval rule. */
-interface LabelRule<Input> {
-  label(input: Input, result: unknown): LabelTreeInput
+/** Options that are functions of the input. As methods, they make a tool with any input type assignable to `Tool`. */
+interface ToolRules<Input> {
+  needsApproval(input: Input, context: ToolContext): boolean | Promise<boolean>
+  returns(input: Input, result: unknown): LabelTreeInput
 }
 
 /** A tool that a model can call. `Result` is the return type of `execute`, such as a promise. */
@@ -161,12 +152,12 @@ export interface Tool<Input = unknown, Result = unknown> {
    * Whether a person must approve each call, or a function that decides from the resolved and validated input. The
    * person sees the arguments with which the tool will run. Default: false.
    */
-  needsApproval?: boolean | ApprovalRule<Input>['decide']
+  needsApproval?: boolean | ToolRules<Input>['needsApproval']
   /**
    * Returns what a call would do, for the person who decides about it: text, or a unified diff. At most 4,000
    * characters are shown. It must change nothing. If it throws, the call fails and nobody is asked.
    */
-  preview?: Preview<Input>['preview']
+  preview?(input: Input, context: ToolContext): string | Promise<string>
   /**
    * Whether it is safe to run the tool again with the same `toolCallId`. Then a call that a crash interrupted runs
    * again. Otherwise the model is told that the call was interrupted. Default: false.
@@ -201,7 +192,7 @@ export interface Tool<Input = unknown, Result = unknown> {
    * that returns it. For a failed call, the result is `undefined`. The labels of the call's input can make this label
    * stricter. Default: untrusted, or trusted if `openWorld` is false.
    */
-  returns?: LabelTreeInput | LabelRule<Input>['label']
+  returns?: LabelTreeInput | ToolRules<Input>['returns']
   /**
    * Which labels the tool accepts if trust is on. A parameter's schema can override it with `x-accepts`. Default:
    * values that are trusted and public, and closed values (docs/reference/trust.md). A `readOnly` tool also accepts
@@ -257,9 +248,9 @@ export const TOOL_OPTIONS: OptionTable<Tool> = {
   ),
   ...is.all(is.positive, 'maxResultChars', 'timeoutMs'),
   retries: is.wholeNumber,
-  needsApproval: is.either(is.boolean, is.callback<ApprovalRule<unknown>['decide']>()),
-  preview: is.callback<Preview<unknown>['preview']>(),
-  returns: is.either(LABEL_TREE, is.callback<LabelRule<unknown>['label']>()),
+  needsApproval: is.either(is.boolean, is.callback<ToolRules<unknown>['needsApproval']>()),
+  preview: is.callback(),
+  returns: is.either(LABEL_TREE, is.callback<ToolRules<unknown>['returns']>()),
   accepts: is.group(CLEARANCE_OPTIONS),
   toModelOutput: is.callback(),
   execute: is.required(called(is.callback(), 'func', 'handler', 'run')),

@@ -56,11 +56,20 @@ function toCurrentDraft(schema: JsonSchema): JsonSchema {
  * @throws ByrefError `invalid_arguments`, with each path and reason.
  */
 export async function validateInput(tool: Tool, value: unknown): Promise<unknown> {
-  const problems = await check(tool, value)
-  if ('value' in problems) return problems.value
+  const { id, inputSchema } = tool
+  let problems: string[]
+  if (isStandardSchema(inputSchema)) {
+    const result = await inputSchema['~standard'].validate(value)
+    if (!result.issues) return result.value
+    problems = issueProblems(result.issues)
+  } else {
+    await loadValidator()
+    problems = argumentProblems(id, inputSchema, value)
+    if (problems.length === 0) return value
+  }
   throw new ByrefError(
     'invalid_arguments',
-    `The arguments of "${tool.id}" do not match its schema: ${problems.lines.join('; ')}`,
+    `The arguments of "${id}" do not match its schema: ${problems.join('; ')}`,
   )
 }
 
@@ -83,20 +92,6 @@ export function withTool(error: unknown, tool: Tool): unknown {
   if (!(error instanceof ByrefError && error.code === 'invalid_arguments')) return error
   const message = withParameters(error.message, describeTool(tool))
   return new ByrefError(error.code, message, { cause: error })
-}
-
-async function check(
-  tool: Tool,
-  value: unknown,
-): Promise<{ value: unknown } | { lines: string[] }> {
-  if (!isStandardSchema(tool.inputSchema)) {
-    await loadValidator()
-    const lines = argumentProblems(tool.id, tool.inputSchema, value)
-    return lines.length > 0 ? { lines } : { value }
-  }
-  const result = await tool.inputSchema['~standard'].validate(value)
-  if (!result.issues) return { value: result.value }
-  return { lines: issueProblems(result.issues) }
 }
 
 const broken = new WeakSet<JsonSchema>()

@@ -118,12 +118,10 @@ export class ConversationSource implements ValueSource {
   readonly labelsOf?: NonNullable<ValueSource['labelsOf']>
   readonly #from: ReadableConversation
   readonly #call: ReadingCall
-  readonly #local: Readonly<Record<string, Found>>
 
   constructor(from: ReadableConversation, call: ReadingCall) {
     this.#from = from
     this.#call = call
-    this.#local = call.local ?? {}
     const { labels } = from
     if (labels) this.labelsOf = (ref) => labels.asset(ref)
   }
@@ -152,7 +150,7 @@ export class ConversationSource implements ValueSource {
   }
 
   knows(ref: VariableRef): boolean {
-    if (this.#isLocal(ref)) return true
+    if (this.#localOf(ref)) return true
     const { results, board } = this.#from
     if (ref.kind === RESULT) return results.at(Number(ref.instance)) !== null
     return this.#places(ref).some((place) => board.has(formatVariable(place, [])))
@@ -168,7 +166,7 @@ export class ConversationSource implements ValueSource {
   }
 
   #labelsAt(ref: VariableRef): LabelTree {
-    const local = this.#isLocal(ref) ? this.#local[ref.kind] : undefined
+    const local = this.#localOf(ref)
     if (local) return treeAt(local.labels ?? NO_LABELS, ref.path)
     return this.#from.labels?.variable(ref, this.#call.instance) ?? NO_LABELS
   }
@@ -215,12 +213,13 @@ export class ConversationSource implements ValueSource {
     return { label: joinAll([reference, ...contents.map(wholeOf)]) }
   }
 
-  #isLocal(ref: VariableRef): boolean {
-    return ref.instance === undefined && Object.hasOwn(this.#local, ref.kind)
+  #localOf({ kind, instance }: VariableRef): Found | undefined {
+    const { local = {} } = this.#call
+    return instance === undefined && Object.hasOwn(local, kind) ? local[kind] : undefined
   }
 
   #find(ref: VariableRef): unknown {
-    const local = this.#isLocal(ref) ? this.#local[ref.kind] : undefined
+    const local = this.#localOf(ref)
     if (local) return stepInto(local.value, ref.path)
     if (ref.kind === RESULT) return stepInto(this.#resultOf(ref), ref.path)
     for (const place of this.#places(ref)) {
@@ -285,27 +284,23 @@ export class ConversationSource implements ValueSource {
     return last
   }
 
-  /** Throws the error that explains why a reference has no value. */
-  #explain(ref: VariableRef): never {
-    const local = this.#isLocal(ref) ? this.#local[ref.kind] : undefined
-    if (local) throw new VariableError(missingIn(`†${ref.kind}`, local.value, ref.path))
-    if (ref.kind === RESULT) {
-      const name = formatVariable(ref, [])
-      throw new VariableError(missingIn(name, this.#resultOf(ref), ref.path))
+  /** Returns why a reference has no value. */
+  #explain(ref: VariableRef): string {
+    const local = this.#localOf(ref)
+    if (local) return missingIn(`†${ref.kind}`, local.value, ref.path)
+    try {
+      if (ref.kind === RESULT)
+        return missingIn(formatVariable(ref, []), this.#resultOf(ref), ref.path)
+      this.#from.board.read(formatVariableRef(ref), { instance: this.#call.instance })
+      return `${formatVariableRef(ref)} has no value.`
+    } catch (error) {
+      return errorMessage(error)
     }
-    this.#from.board.read(formatVariableRef(ref), { instance: this.#call.instance })
-    throw new VariableError(`${formatVariableRef(ref)} has no value.`)
   }
 
   #orExplain(value: unknown, expression: VariableExpression): unknown {
     if (value !== MISSING) return value
-    const reasons = variablesIn(expression).map((ref) => {
-      try {
-        return this.#explain(ref)
-      } catch (error) {
-        return errorMessage(error)
-      }
-    })
+    const reasons = variablesIn(expression).map((ref) => this.#explain(ref))
     const { labels } = this.#labelled(null, rootsOf(expression))
     throw withLabels(new VariableError(reasons.join(' ')), labels)
   }

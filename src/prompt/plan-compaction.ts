@@ -1,3 +1,4 @@
+import { countWhile } from '../core/board/versioned.ts'
 import type { Compaction, CompactionReason } from '../core/events/events.ts'
 import { isDeleted, type Message } from '../core/messages/message.ts'
 import { countShown, isAsked, isSystem } from './place-compact.ts'
@@ -97,8 +98,9 @@ function shrink(
     i > first && i <= last && isStart(message) ? [i] : [],
   )
   const startingAt = (i: number): Compaction => ({ ...plan, [key]: idAt(messages, i) })
-  const start =
-    firstWhere(candidates, (i) => tokensOf(startingAt(i)) <= target) ?? candidates.at(-1)
+  // If one candidate is short enough, all after it are.
+  const tooLong = countWhile(candidates, (i) => tokensOf(startingAt(i)) > target)
+  const start = candidates[tooLong] ?? candidates.at(-1)
   if (start === undefined) return sized
   const shrunk = startingAt(start)
   return { plan: shrunk, tokens: tokensOf(shrunk) }
@@ -178,20 +180,6 @@ function mediaWithin(
     kept.push(ref)
   }
   return kept.length === bytesOf.size ? null : kept
-}
-
-/** Finds the first candidate that fits, by binary search: if one fits, all after it do. Undefined if none fits. */
-function firstWhere(
-  candidates: readonly number[],
-  fits: (candidate: number) => boolean,
-): number | undefined {
-  let [low, high] = [0, candidates.length]
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if (fits(candidates[middle] as number)) high = middle
-    else low = middle + 1
-  }
-  return candidates[low]
 }
 
 /**

@@ -24,7 +24,7 @@ import {
   variablesIn,
 } from '../refs/variable-ref.ts'
 import { checkSchema, type ValidateSchema } from './schema-check.ts'
-import { childOf, countUpTo, type Maybe, NOW, Slot, toJson, valueAt } from './versioned.ts'
+import { childOf, countWhile, type Maybe, NOW, Slot, toJson, valueAt } from './versioned.ts'
 import { applyWrite, checkWrite, WIDE, type Write } from './write.ts'
 
 /**
@@ -283,7 +283,7 @@ function createTimeline() {
       const position = positions.get(point as string)
       if (position !== undefined) return position
       const time = point instanceof Date ? point.getTime() : isoTime(point)
-      if (!Number.isNaN(time)) return countUpTo(times, time, (one) => one)
+      if (!Number.isNaN(time)) return countWhile(times, (one) => one <= time)
       throw new ByrefError(
         'message_not_found',
         `${JSON.stringify(point)} is neither a message id nor an ISO 8601 time.`,

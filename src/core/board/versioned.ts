@@ -38,23 +38,19 @@ export class Slot {
 
   /** Returns the value as of a position. Takes logarithmic time in the number of versions. */
   at(position: number): Maybe {
-    const count = countUpTo(this.#versions, position, ({ since }) => since)
+    const count = countWhile(this.#versions, ({ since }) => since <= position)
     const version = this.#versions[count - 1]
     return version ? version.value : MISSING
   }
 }
 
-/** Returns how many of the sorted items are not above a limit. */
-export function countUpTo<T>(
-  items: readonly T[],
-  limit: number,
-  measure: (item: T) => number,
-): number {
+/** Returns how many items are before the first that fails the test, by binary search: all after it fail, too. */
+export function countWhile<T>(items: readonly T[], test: (item: T) => boolean): number {
   let low = 0
   let high = items.length
   while (low < high) {
     const middle = (low + high) >>> 1
-    if (measure(items[middle] as T) <= limit) low = middle + 1
+    if (test(items[middle] as T)) low = middle + 1
     else high = middle
   }
   return low

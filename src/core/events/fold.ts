@@ -237,18 +237,12 @@ const HANDLERS: { [T in ConversationEvent['type']]: Apply<T> } = {
       plannedAt: at,
     })
   },
-  APPROVAL_REQUESTED(editable, asked, at) {
-    const { toolCallId: id, toolName: name, parentToolCallId, arguments: args } = asked
-    const { items, previews, violations, reason, label } = asked
-    const approval = {
-      arguments: args,
-      ...(items ? { items } : {}),
-      requestedAt: at,
-      ...(previews ? { previews } : {}),
-      ...(violations ? { violations } : {}),
-      ...(reason === undefined ? {} : { reason }),
-      ...(label ? { label } : {}),
-    }
+  APPROVAL_REQUESTED(
+    editable,
+    { type: _, runId: __, toolCallId: id, toolName: name, parentToolCallId, ...asked },
+    at,
+  ) {
+    const approval = { ...asked, requestedAt: at }
     if (parentToolCallId !== undefined)
       return setSubCall(editable, parentToolCallId, { id, name, approval, parentToolCallId })
     const call = openCallOf(editable, id)

@@ -102,7 +102,6 @@ export class MediaStates {
     const { ref } = part
     if (!ref.startsWith('asset:')) return webFile(part, source)
     const facts = await inTime(`Reading ${ref}`, this.#timeoutMs, () => loadFacts(ref, source))
-    if (!facts) return { type: 'missing' }
     const plan = mediaPlan(facts, part.fallback, this.#options)
     if (plan.type === 'note') return { type: 'note', facts, why: plan.why }
     const ms = this.#timeoutMs + Math.ceil(facts.size / 2 ** 20) * MS_PER_MIB
@@ -184,17 +183,12 @@ function factsKey(ref: string, { namespace }: Pick<MediaSource, 'namespace'>): s
   return `facts ${JSON.stringify([namespace, ref])}`
 }
 
-/** Returns the facts from the cache or the assets; null if the reference leads to nothing, which is not cached. */
-async function loadFacts(ref: string, source: MediaSource): Promise<MediaFacts | null> {
-  try {
-    return await source.cache.load(factsKey(ref, source), async () => ({
-      value: await readFacts(ref, source),
-      bytes: FACTS_BYTES,
-    }))
-  } catch (error) {
-    if (isMissing(error)) return null
-    throw error
-  }
+/** Returns the facts from the cache or the assets. Failures are not cached. */
+function loadFacts(ref: string, source: MediaSource): Promise<MediaFacts> {
+  return source.cache.load(factsKey(ref, source), async () => ({
+    value: await readFacts(ref, source),
+    bytes: FACTS_BYTES,
+  }))
 }
 
 /** Whether an error means that a reference leads to nothing. */

@@ -1,12 +1,13 @@
 import { inParallel } from '../../assets/in-parallel.ts'
 import { escapeBlocks } from '../../core/messages/metas-block.ts'
 import type { ModelCapabilities } from '../../models/model-capabilities.ts'
-import type {
-  FilePart,
-  MediaPart,
-  ResolvedItem,
-  TextPart,
-  TranscriptItem,
+import {
+  type FilePart,
+  type MediaPart,
+  mediaOfItem,
+  type ResolvedItem,
+  type TextPart,
+  type TranscriptItem,
 } from '../transcript-item.ts'
 import type { MediaFacts } from './media-plan.ts'
 import type { MediaSource } from './media-source.ts'
@@ -25,7 +26,7 @@ export async function resolveMedia(
   items: readonly TranscriptItem[],
   source: MediaSource,
 ): Promise<ResolvedItem[]> {
-  const parts = items.flatMap(mediaOf)
+  const parts = items.flatMap(mediaOfItem)
   const states = new MediaStates(source)
   const missing = source.media === 'none' ? [] : parts.filter((part) => !states.find(part))
   if (missing.length > 0) {
@@ -40,20 +41,12 @@ export async function resolveMedia(
         parts: item.parts.flatMap((part) => (isMedia(part) ? make(part) : part)),
       }
     }
-    if (item.type !== 'results' || mediaOf(item).length === 0) return item as ResolvedItem
+    if (item.type !== 'results' || mediaOfItem(item).length === 0) return item as ResolvedItem
     return {
       type: 'results',
       results: item.results.map((result) => ({ ...result, media: result.media.flatMap(make) })),
     }
   })
-}
-
-const NONE: readonly MediaPart[] = []
-
-function mediaOf(item: TranscriptItem): readonly MediaPart[] {
-  if (item.type === 'user') return item.parts.filter(isMedia)
-  if (item.type !== 'results' || item.results.every(({ media }) => media.length === 0)) return NONE
-  return item.results.flatMap(({ media }) => media)
 }
 
 function isMedia(part: { type: string }): part is MediaPart {
