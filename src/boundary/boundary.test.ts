@@ -12,7 +12,8 @@ import { ConversationSource } from './value-source.ts'
 const PNG = new Uint8Array([137, 80, 78, 71, 13, 10, 26, 10, 255])
 const assets = createAssets()
 const table = await assets.saveAsset({
-  ...{ content_type: 'application/json', asset_name: 'table' },
+  content_type: 'application/json',
+  asset_name: 'table',
   content: { rows: [{ n: 1 }], n: 5 },
 })
 const picture = await assets.save(PNG, 'image/png', { name: 'p.png' })
@@ -127,7 +128,9 @@ describe('withInput', () => {
       additionalProperties: { type: 'array', prefixItems: [{ type: 'string' }], items: n },
     }
     expect(await inputOf(schema, { n1: one, list: [one, one], n2: 3 })).toEqual({
-      ...{ n1: 5, list: [one, 5], n2: 3 },
+      n1: 5,
+      list: [one, 5],
+      n2: 3,
     })
   })
 
@@ -221,9 +224,13 @@ describe('asset_ref_as', () => {
       },
     )
     expect(read).toEqual({
-      ...{ bytes: PNG, type: 'image/png', streamed: PNG },
+      bytes: PNG,
+      type: 'image/png',
+      streamed: PNG,
       asset: {
-        ...{ asset_id: table.assetId, asset_name: 'table', content_type: 'application/json' },
+        asset_id: table.assetId,
+        asset_name: 'table',
+        content_type: 'application/json',
         content: { rows: [{ n: 1 }], n: 5 },
       },
     })

@@ -4,7 +4,7 @@ import { defineTool, type Tool } from './tool.ts'
 
 const inputSchema = { type: 'object' } as const
 const toolOf = (id: string, more: Partial<Tool> = {}): Tool =>
-  defineTool({ ...{ id, description: '', execute: () => null, ...more }, inputSchema }) as Tool
+  defineTool({ id, description: '', execute: () => null, ...more, inputSchema }) as Tool
 const tools = new Map(
   [
     toolOf('free'),
@@ -31,7 +31,11 @@ describe('planCall', () => {
   it('separates the arguments of the engine from those of the tool', () => {
     const args = { n: 1, _outputPath: '†state.a', _outputMethod: 'push', _instance: 'x' }
     expect(plan(args)).toMatchObject({
-      ...{ id: 'c1', name: 'free', tool: { id: 'free' }, instance: 'x', problem: null },
+      id: 'c1',
+      name: 'free',
+      tool: { id: 'free' },
+      instance: 'x',
+      problem: null,
       arguments: { n: 1 },
       outputs: [[{ kind: 'state', instance: 'x', path: ['a'] }]],
       outputMethod: 'push',
@@ -178,7 +182,8 @@ describe('planCall', () => {
     const args = { _outputPath: '†state.a' }
     expect(plan(args, 'gone')).toMatchObject({ outputs, problem: { code: 'tool_not_found' } })
     expect(plan({ ...args, _each: [1] })).toMatchObject({
-      ...{ outputs, problem: { code: 'invalid_arguments' } },
+      outputs,
+      problem: { code: 'invalid_arguments' },
     })
     expect(plan({}, 'fixed', 'no JSON').outputs).toEqual([[{ kind: 'log', path: ['last'] }]])
   })

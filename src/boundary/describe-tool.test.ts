@@ -53,7 +53,8 @@ describe('describeTools', () => {
           rows: {
             type: ['array', 'string'],
             items: {
-              ...{ type: ['object', 'string'], required: ['n'] },
+              type: ['object', 'string'],
+              required: ['n'],
               properties: { n: { type: ['number', 'string'] } },
             },
             description: 'The rows (or asset://…)',
@@ -268,7 +269,9 @@ describe('describeTools', () => {
       },
       {
         properties: {
-          ...{ url: { type: 'string' }, id: { type: 'string' }, name: { type: 'string' } },
+          url: { type: 'string' },
+          id: { type: 'string' },
+          name: { type: 'string' },
           as: { anyOf: [{ const: 'a' }, { const: 'b' }, { type: 'string' }] },
         },
         $defs: { b: { properties: { as: { const: 'b' } }, required: ['as', 'n'] } },
@@ -280,7 +283,8 @@ describe('describeTools', () => {
       { allOf: [{ properties: { more: { type: 'boolean' } }, required: ['more'] }], not: {} },
       {
         properties: {
-          ...{ id: { type: 'string' }, name: { type: 'string' } },
+          id: { type: 'string' },
+          name: { type: 'string' },
           more: { type: ['boolean', 'string'] },
         },
         required: ['more'],

@@ -32,8 +32,13 @@ const board = createBoard([
   {
     type: 'state',
     state: {
-      ...{ n: 7, list: [1, 2], nested: { deep: true }, dagger: '†state.n', big: stand },
-      ...{ file: note.ref, long: 'x'.repeat(1_000_000) },
+      n: 7,
+      list: [1, 2],
+      nested: { deep: true },
+      dagger: '†state.n',
+      big: stand,
+      file: note.ref,
+      long: 'x'.repeat(1_000_000),
     },
   },
   { type: 'state', state: { n: 8 }, _instance: 'a' },

@@ -89,7 +89,9 @@ describe('a schema that cannot be compiled', () => {
     const note = ({ message }: Error): number => warnings.push(message)
     process.on('warning', note)
     const tool = defineTool({
-      ...{ id: 'find', description: '', execute: () => null },
+      id: 'find',
+      description: '',
+      execute: () => null,
       inputSchema: withPattern('(?i)x'),
     })
     expect(await validateInput(tool, { a: 'y' })).toEqual({ a: 'y' })
@@ -107,7 +109,9 @@ describe('a schema that cannot be compiled', () => {
     const properties = { list: { type: 'array', items: { type: ['strng', 'null'] } } }
     const define = () =>
       defineTool({
-        ...{ id: 'find', description: '', execute: () => null },
+        id: 'find',
+        description: '',
+        execute: () => null,
         inputSchema: { type: 'object', properties },
       })
     expect(define).toThrow(

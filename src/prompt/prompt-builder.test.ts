@@ -26,8 +26,13 @@ async function prompt(
   const { created = [], ...rest } = options
   const messages: Message[] = inputs.map(toMessage)
   const source: PromptSource = {
-    ...{ system: [], tail: [], media: 'all', capabilities: blind, assets },
-    ...{ namespace: null, cache: new ContentCache(CACHE_BYTES) },
+    system: [],
+    tail: [],
+    media: 'all',
+    capabilities: blind,
+    assets,
+    namespace: null,
+    cache: new ContentCache(CACHE_BYTES),
     ...rest,
   }
   const state = { messages, assets: created, assetsAfter: created.map(() => 0), compaction: null }

@@ -17,7 +17,10 @@ const answer = (text: string): ResolvedItem => ({
   calls: [],
 })
 const png: FilePart = {
-  ...{ type: 'file', ref: 'asset://pic', mediaType: 'image/png', detail: 'low' },
+  type: 'file',
+  ref: 'asset://pic',
+  mediaType: 'image/png',
+  detail: 'low',
   data: { type: 'data', data: 'AQID' },
 }
 const ids = { toolCallId: 'call00001', toolName: 'draw' }
@@ -109,7 +112,10 @@ describe('itemMessages', () => {
     ['x'.repeat(70), 'claude none', 'openai chatgpt bedrock mistral'],
   ])('sends the id %s of a call to %s, and a short one to %s', async (id, same, other) => {
     const models: Record<string, Awaited<ReturnType<typeof of>>> = {
-      ...{ openai, claude, bedrock: nova, mistral },
+      openai,
+      claude,
+      bedrock: nova,
+      mistral,
       chatgpt: await of('openai.chat', 'gpt-5'),
       none: await of('somebody.else'),
     }
@@ -144,7 +150,8 @@ describe('itemMessages', () => {
         role: 'tool',
         content: [
           {
-            ...{ type: 'tool-result', ...ids },
+            type: 'tool-result',
+            ...ids,
             output: {
               type: 'content',
               value: [

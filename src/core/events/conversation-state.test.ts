@@ -29,16 +29,18 @@ describe('openRun', () => {
 describe('emptyConversation', () => {
   it('starts at position 0, and accepts any text as an id', () => {
     expect(emptyConversation).toEqual({
-      ...{
-        position: 0,
-        updatedAt: '',
-        messages: [],
-        deletion: null,
-        inbox: [],
-        assets: [],
-        assetErrors: [],
-      },
-      ...{ assetsAfter: [], runs: [], calls: {}, compaction: null, streaming: {} },
+      position: 0,
+      updatedAt: '',
+      messages: [],
+      deletion: null,
+      inbox: [],
+      assets: [],
+      assetErrors: [],
+      assetsAfter: [],
+      runs: [],
+      calls: {},
+      compaction: null,
+      streaming: {},
     })
     expect('constructor' in emptyConversation.calls).toBe(false)
     expect('constructor' in emptyConversation.streaming).toBe(false)

@@ -150,8 +150,14 @@ describe('fold', () => {
     const state = stateOf([
       message(says('u')),
       {
-        ...{ type: 'RUN_STARTED', threadId: 'c', runId: 'r', messageIds: ['u'], owner: 'host-1' },
-        ...{ model: 'm-1', parentRunId: 'p', context: { user: 7 } },
+        type: 'RUN_STARTED',
+        threadId: 'c',
+        runId: 'r',
+        messageIds: ['u'],
+        owner: 'host-1',
+        model: 'm-1',
+        parentRunId: 'p',
+        context: { user: 7 },
       },
       stepStarted('r', 'm'),
       callEnd('c1', 'm'),
@@ -208,7 +214,9 @@ describe('fold', () => {
 
   it('records assets, and bodies that failed to become assets', () => {
     const payload = {
-      ...{ assetId: 'a', ref: 'asset://a', mime: 'image/png' },
+      assetId: 'a',
+      ref: 'asset://a',
+      mime: 'image/png',
       ...({ kind: 'image', by: 'tool' } as const),
     }
     const failure = { code: 'asset_too_large', message: 'x', by: 'tool' } as const
@@ -333,7 +341,10 @@ describe('fold', () => {
 
   it('counts take-overs of a run', () => {
     const claim = (owner: string, runId = 'r'): ConversationEvent => ({
-      ...{ type: 'RUN_CLAIMED', threadId: 'c', runId, owner },
+      type: 'RUN_CLAIMED',
+      threadId: 'c',
+      runId,
+      owner,
     })
     const state = stateOf([runStarted('r'), claim('host-2'), claim('host-3'), claim('x', 'nobody')])
     expect(state.runs).toMatchObject([{ owner: 'host-3', claims: 2, status: 'running' }])
@@ -391,7 +402,9 @@ describe('fold', () => {
       started('c1', { attempt: 2 }),
     ])
     expect(twice.calls.c1).toMatchObject({
-      ...{ status: 'done', resultMessageId: 'result-c1', attempts: 0 },
+      status: 'done',
+      resultMessageId: 'result-c1',
+      attempts: 0,
     })
     expect(idsOf(twice)).toContain('again')
     const late = stateOf([...answering('c1'), runFinished('r'), result('c1')])
@@ -430,7 +443,10 @@ describe('fold', () => {
 
   it('keeps why the model is asked again until its step, its run or its owner ends', () => {
     const retry: ConversationEvent = {
-      ...{ type: 'MODEL_RETRY', messageId: 'm', attempt: 1, waitMs: 500 },
+      type: 'MODEL_RETRY',
+      messageId: 'm',
+      attempt: 1,
+      waitMs: 500,
       reason: 'The provider is busy (429)',
     }
     const ends: ConversationEvent[] = [
@@ -596,8 +612,11 @@ describe('fold', () => {
       { event: { type: 'TOOL_PROGRESS', payload: progress } },
       {
         event: {
-          ...{ type: 'TOOL_CALL_RESULT', messageId: 'x', toolCallId: 'c1' },
-          ...{ content: '', role: 'tool' },
+          type: 'TOOL_CALL_RESULT',
+          messageId: 'x',
+          toolCallId: 'c1',
+          content: '',
+          role: 'tool',
         },
       },
     ])
@@ -750,23 +769,33 @@ const anyEvent: fc.Arbitrary<ConversationEvent> = fc.oneof(
     .map(([one, item]) => started(one, { item })),
   fc.tuple(id, fc.nat(2)).map(
     ([toolCallId, item]): ConversationEvent => ({
-      ...{ type: 'TOOL_ITEM_FINISHED', toolCallId, runId: 'r', item, value: 1 },
+      type: 'TOOL_ITEM_FINISHED',
+      toolCallId,
+      runId: 'r',
+      item,
+      value: 1,
     }),
   ),
   fc.tuple(id, id).map(
     ([toolCallId, parentMessageId]): ConversationEvent => ({
-      ...{ type: 'TOOL_CALL_START', toolCallId, toolCallName: 'x', parentMessageId },
+      type: 'TOOL_CALL_START',
+      toolCallId,
+      toolCallName: 'x',
+      parentMessageId,
     }),
   ),
   id.map((toolCallId): ConversationEvent => ({ type: 'TOOL_CALL_ARGS', toolCallId, delta: 'x' })),
   id.map(
     (messageId): ConversationEvent => ({
-      ...{ type: 'TEXT_MESSAGE_CONTENT', messageId, delta: 'x' },
+      type: 'TEXT_MESSAGE_CONTENT',
+      messageId,
+      delta: 'x',
     }),
   ),
   id.map(
     (toolCallId): ConversationEvent => ({
-      ...{ type: 'TOOL_PROGRESS', payload: { toolCallId, message: 'x' } },
+      type: 'TOOL_PROGRESS',
+      payload: { toolCallId, message: 'x' },
     }),
   ),
 )
@@ -802,7 +831,10 @@ describe('a message that is deleted', () => {
     const before = stateOf([...answering('c1'), message(says('m')), result('c1'), runFinished('r')])
     expect(before.calls.c1?.status).toBe('done')
     const after = fold(before, {
-      ...{ v: 1, position: 99, timestamp: timeOf(99), event: deletion('m') },
+      v: 1,
+      position: 99,
+      timestamp: timeOf(99),
+      event: deletion('m'),
     })
     expect(after.calls).toEqual({})
     expect(after.runs[0]?.steps.map(({ callIds }) => callIds)).toEqual([[]])
@@ -816,7 +848,8 @@ describe('a message that is deleted', () => {
     expect(after.calls.c1).toMatchObject({ status: 'unanswered' })
     expect(after.calls.c1?.resultMessageId).toBeUndefined()
     expect(after.messages.find(({ id }) => id === 'result-c1')?.metadata).toEqual({
-      ...{ deleted: true, result: true },
+      deleted: true,
+      result: true,
     })
   })
 

@@ -167,8 +167,11 @@ describe('readParts', () => {
       { type: 'media', kind: 'image', ref: 'asset://pic', mimeType: 'image/*', detail: 'low' },
       { type: 'media', kind: 'audio', ref: 'asset://song', mimeType: 'audio/mpeg', format: 'mp3' },
       {
-        ...{ type: 'media', kind: 'file', ref: 'https://x.example/a.pdf' },
-        ...{ mimeType: 'application/pdf', fileName: 'a.pdf' },
+        type: 'media',
+        kind: 'file',
+        ref: 'https://x.example/a.pdf',
+        mimeType: 'application/pdf',
+        fileName: 'a.pdf',
       },
       { type: 'media', kind: 'video', ref: 'asset://clip', mimeType: 'video/mp4' },
       { type: 'media', kind: 'image', ref: 'asset://box/content/0', mimeType: 'image/*' },

@@ -4,8 +4,13 @@ import { readMetadata } from './read-metadata.ts'
 import { toMessage } from './to-message.ts'
 
 const said = toMessage({
-  ...{ id: 'm', role: 'assistant', name: 'Bot', content: 'secret', receiver: { role: 'user' } },
-  ...{ own: 'secret', timestamp: '2026-01-01T00:00:00.000Z' },
+  id: 'm',
+  role: 'assistant',
+  name: 'Bot',
+  content: 'secret',
+  receiver: { role: 'user' },
+  own: 'secret',
+  timestamp: '2026-01-01T00:00:00.000Z',
   metadata: { footer_items: ['secret'], tool_calls: [{ id: 'c', name: 'x', arguments: {} }] },
 } as never)
 

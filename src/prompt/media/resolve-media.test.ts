@@ -20,7 +20,8 @@ import { resolveMedia } from './resolve-media.ts'
 
 const HTTPS = [/^https:\/\//]
 const seeing = await capabilitiesOf({
-  ...{ provider: 'anthropic.messages', modelId: 'claude-sonnet-4-5' },
+  provider: 'anthropic.messages',
+  modelId: 'claude-sonnet-4-5',
   supportedUrls: { 'image/*': HTTPS, 'application/pdf': HTTPS },
 })
 const blind = await capabilitiesOf({ provider: 'x', modelId: 'x', supportedUrls: {} })
@@ -30,7 +31,11 @@ afterEach(async () => {
 })
 
 const media = (ref: string, more: Partial<MediaPart> = {}): MediaPart => ({
-  ...{ type: 'media', kind: 'image', ref, mimeType: 'image/png', fallback: 'note' },
+  type: 'media',
+  kind: 'image',
+  ref,
+  mimeType: 'image/png',
+  fallback: 'note',
   ...more,
 })
 const user = (...parts: (MediaPart | TextPart)[]): TranscriptItem => ({ type: 'user', parts })
@@ -94,7 +99,11 @@ describe('resolveMedia', () => {
       type: 'user',
       parts: [
         {
-          ...{ type: 'file', ref, mediaType: 'image/png', fileName: 'a.png', detail: 'low' },
+          type: 'file',
+          ref,
+          mediaType: 'image/png',
+          fileName: 'a.png',
+          detail: 'low',
           data: { type: 'data', data: Buffer.from(png).toString('base64') },
         },
       ],
@@ -208,7 +217,9 @@ describe('resolveMedia', () => {
       'text/plain',
     )
     const source = sourceOf(assets, {
-      ...{ capabilities: blind, reading: true, options: { maxTextChars: 1000 } },
+      capabilities: blind,
+      reading: true,
+      options: { maxTextChars: 1000 },
     })
     const [text] = (await partsOf([user(media(long.ref))], source)).map(textOf)
     expect(text).toMatch(
@@ -281,7 +292,8 @@ describe('resolveMedia', () => {
     ])
 
     const xai = await capabilitiesOf({
-      ...{ provider: 'xai.responses', modelId: 'grok-4' },
+      provider: 'xai.responses',
+      modelId: 'grok-4',
       supportedUrls: { 'application/pdf': HTTPS },
     })
     const pdf = await published.assets.save(pagedPdf(2), 'application/pdf')
