@@ -57,7 +57,7 @@ export async function playByref(task: Task): Promise<Asked[]> {
     tools: tools.map(({ id, description, input, execute }) => {
       const run = execute as (input: object) => unknown
       const inputSchema = input as unknown as ToolSchema<object>
-      return defineTool<object>({ id, description, inputSchema, execute: run }) as Tool
+      return defineTool({ id, description, inputSchema, execute: run }) as Tool
     }),
   })
   for (const said of says) {

@@ -2,7 +2,8 @@ import { generateText, isStepCount, type ModelMessage, type ToolSet, tool } from
 import { z } from 'zod'
 import { createAssets } from '../../../../src/assets/create-assets.ts'
 import { byReference } from '../../../../src/integrations/ai-sdk/by-reference.ts'
-import { answeringModel, calls } from '../../../../src/integrations/ai-sdk/fixtures/models.ts'
+import { calls } from '../../../../src/integrations/ai-sdk/fixtures/models.ts'
+import { scriptedModel } from '../../../../src/testing/index.ts'
 import { order } from '../../injections.ts'
 import { isPoisoned } from '../scene.ts'
 import type { Way } from './agent-ways.ts'
@@ -35,7 +36,7 @@ const way = (name: string, write: () => Wrapped | Promise<Wrapped>): Way => ({
     const trusted = { source: { readOnly: true }, echo: pure, find: pure, ...known }
     const trust = { mode: 'quarantine', onViolation: 'deny', tools: trusted } as const
     const refs = byReference({ assets, trust, capabilities: { takes: ['image/*'] } })
-    const model = answeringModel([...turns.map((one) => calls(one)), 'Done.', 'Done.'])
+    const model = scriptedModel([...turns.map((one) => calls(one)), 'Done.', 'Done.'])
     const sdk = { model: refs.model(model), tools: refs.tools(all), stopWhen: isStepCount(9) }
     await generateText({
       ...sdk,

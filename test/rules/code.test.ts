@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { API } from 'typescript/unstable/sync'
 import { expect, it } from 'vitest'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -39,3 +40,35 @@ it('no function has more than 100 lines', () => {
     )
   expect(found).toEqual([])
 })
+
+it('no object literal is spread', () => {
+  const files = globSync(
+    '{src,packages,web,test,demo,eval,bench,scripts,examples}/**/*.{ts,tsx,mjs}',
+    {
+      cwd: root,
+      exclude: ['**/node_modules', '**/dist'],
+    },
+  )
+  expect(files.length).toBeGreaterThan(1500)
+  // The keys can be written without the spread.
+  const found = files.filter((file) => /\.{3}\{/.test(readFileSync(join(root, file), 'utf8')))
+  expect(found).toEqual([])
+})
+
+/** TypeScript's codes for a module that does not exist, and for one without an export of that name. */
+const MISSING = [2305, 2307, 2724]
+
+it('benchmarks import what exists', () => {
+  const api = new API({ cwd: root })
+  const config = join(root, 'bench/tsconfig.json')
+  const program = api.updateSnapshot({ openProjects: [config] }).getProject(config)?.program
+  const files = (program?.getSourceFileNames() ?? []).filter((file) =>
+    /\/bench\/(?!node_modules)/.test(file),
+  )
+  expect(files.length).toBeGreaterThan(100)
+  const found = files.flatMap((file) => program?.getSemanticDiagnostics(file) ?? [])
+  api.close()
+  // The packages of bench/package.json may not be installed.
+  const wrong = found.filter(({ code, text }) => MISSING.includes(code) && /['"]\.|src/.test(text))
+  expect(wrong.map(({ fileName, text }) => `${fileName}: ${text}`)).toEqual([])
+}, 120_000)
