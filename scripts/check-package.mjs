@@ -15,7 +15,7 @@ const SERVED = ['.', './server', './stores', './sqlite', './openai', './mcp', '.
 
 /** For CommonJS packages in a bundle of ES modules, which load Node's modules by `require`. */
 const REQUIRE =
-  "import { createRequire as make } from 'node:module'; const require = make(import.meta.url)"
+  "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url)"
 
 ensureInstalled()
 const folder = mkdtempSync(join(tmpdir(), 'byref-package-'))
