@@ -37,6 +37,9 @@ export class PromptBuilder {
   #capabilities: PromptSource['capabilities'] | null = null
   /** The messages of each item; null for an item with files, which are resolved for each prompt. */
   #byItem: (readonly LanguageModelV4Message[] | null)[] = []
+  #withMedia: TranscriptItem[] = []
+  /** All messages, if no item has files. Making the list for each step would cost up to a quarter of a long run. */
+  #flat: LanguageModelV4Message[] = []
 
   constructor(options: TranscriptOptions) {
     this.transcript = new Transcript(options)
@@ -63,19 +66,24 @@ export class PromptBuilder {
     const { shown } = this.transcript
     if (this.#shown !== shown || this.#capabilities !== capabilities) {
       this.#byItem = []
+      this.#withMedia = []
+      this.#flat = []
       this.#shown = shown
       this.#capabilities = capabilities
     }
     for (const item of shown.items.slice(this.#byItem.length)) {
       const hasMedia = mediaOfItem(item).length > 0
-      this.#byItem.push(hasMedia ? null : itemMessages(item as ResolvedItem, capabilities))
+      if (hasMedia) this.#withMedia.push(item)
+      const messages = hasMedia ? null : itemMessages(item as ResolvedItem, capabilities)
+      this.#byItem.push(messages)
+      if (messages) this.#flat.push(...messages)
     }
   }
 
   async #messages(source: PromptSource): Promise<readonly LanguageModelV4Message[]> {
-    const withMedia = this.transcript.shown.items.filter((_, i) => this.#byItem[i] === null)
+    if (this.#withMedia.length === 0) return this.#flat
     const media = source.media === 'all' ? 'all' : 'none'
-    const resolved = await resolveMedia(withMedia, { ...source, media })
+    const resolved = await resolveMedia(this.#withMedia, { ...source, media })
     let next = 0
     return this.#byItem.flatMap((messages) => {
       return messages ?? itemMessages(resolved[next++] as ResolvedItem, source.capabilities)
