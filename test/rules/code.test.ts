@@ -1,8 +1,8 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { API } from 'typescript/unstable/sync'
 import { expect, it } from 'vitest'
+import { withProject } from './fixtures/with-project.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -59,15 +59,13 @@ it('no object literal is spread', () => {
 const MISSING = [2305, 2307, 2724]
 
 it('benchmarks import what exists', () => {
-  const api = new API({ cwd: root })
-  const config = join(root, 'bench/tsconfig.json')
-  const program = api.updateSnapshot({ openProjects: [config] }).getProject(config)?.program
-  const files = (program?.getSourceFileNames() ?? []).filter((file) =>
-    /\/bench\/(?!node_modules)/.test(file),
-  )
-  expect(files.length).toBeGreaterThan(100)
-  const found = files.flatMap((file) => program?.getSemanticDiagnostics(file) ?? [])
-  api.close()
+  const found = withProject(join(root, 'bench/tsconfig.json'), ({ program }) => {
+    const files = program
+      .getSourceFileNames()
+      .filter((file) => /\/bench\/(?!node_modules)/.test(file))
+    expect(files.length).toBeGreaterThan(100)
+    return files.flatMap((file) => program.getSemanticDiagnostics(file))
+  })
   // The packages of bench/package.json may not be installed.
   const wrong = found.filter(({ code, text }) => MISSING.includes(code) && /['"]\.|src/.test(text))
   expect(wrong.map(({ fileName, text }) => `${fileName}: ${text}`)).toEqual([])

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import {
-  API,
   type Checker,
   type Project,
   SignatureKind,
@@ -10,6 +9,7 @@ import {
   TypeFlags,
   type Symbol as TypeSymbol,
 } from 'typescript/unstable/sync'
+import { withProject } from './fixtures/with-project.ts'
 
 /** A function or method that users call with options. */
 export interface OptionFunction {
@@ -33,15 +33,7 @@ export function optionFunctions(
   root: string,
   isNested: (type: string) => boolean,
 ): OptionFunction[] {
-  const api = new API({ cwd: root })
-  try {
-    const snapshot = api.updateSnapshot({ openProjects: [`${root}/tsconfig.json`] })
-    const [project] = snapshot.getProjects()
-    if (!project) throw new Error('tsconfig.json has no project')
-    return functionsOf(root, project, isNested)
-  } finally {
-    api.close()
-  }
+  return withProject(`${root}/tsconfig.json`, (project) => functionsOf(root, project, isNested))
 }
 
 function functionsOf(

@@ -11,9 +11,9 @@ import {
 import { join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { API } from 'typescript/unstable/sync'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Ran } from './fixtures/run-files.ts'
+import { withProject } from './fixtures/with-project.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -152,15 +152,14 @@ describe('code blocks', () => {
     const project = { extends: '../../../tsconfig.json', compilerOptions, include: ['.'] }
     writeFileSync(join(own, 'tsconfig.json'), JSON.stringify({ ...project, exclude: [] }))
     // Checks only the blocks. `npm test` checks the types of what they import.
-    const api = new API({ cwd: root })
-    const config = join(own, 'tsconfig.json')
-    const program = api.updateSnapshot({ openProjects: [config] }).getProject(config)?.program
-    const checked = program?.getSourceFileNames().filter((name) => name.startsWith(own)) ?? []
-    const wrong = checked.flatMap((name) => [
-      ...(program?.getSyntacticDiagnostics(name) ?? []),
-      ...(program?.getSemanticDiagnostics(name) ?? []),
-    ])
-    api.close()
+    const [checked, wrong] = withProject(join(own, 'tsconfig.json'), ({ program }) => {
+      const files = program.getSourceFileNames().filter((name) => name.startsWith(own))
+      const problems = files.flatMap((name) => [
+        ...program.getSyntacticDiagnostics(name),
+        ...program.getSemanticDiagnostics(name),
+      ])
+      return [files, problems]
+    })
     expect(checked).toHaveLength(count)
     expect(wrong.map(({ fileName, text }) => `${fileName}: ${text}`)).toEqual([])
   }, 120_000)

@@ -1,6 +1,6 @@
-import type { ConversationSummary } from 'byref/client'
 import { describe, expect, it } from 'vitest'
 import { message } from '../testing/messages.ts'
+import { summary } from '../testing/summaries.ts'
 import { type Version, versionsIn, withSubs } from './branches.ts'
 
 const sent = (id: string) =>
@@ -57,20 +57,8 @@ describe('versionsIn', () => {
 })
 
 describe('withSubs', () => {
-  const one = (id: string, root?: string): ConversationSummary => ({
-    id,
-    title: id,
-    createdAt: '',
-    updatedAt: '',
-    messages: 1,
-    position: 1,
-    status: 'idle',
-    queued: 0,
-    hasRunner: false,
-    agent: null,
-    damage: null,
-    branch: root === undefined ? null : { root, from: root, at: null },
-  })
+  const one = (id: string, root?: string) =>
+    summary(id, { branch: root === undefined ? null : { root, from: root, at: null } })
 
   it('puts sub-agents, also those of sub-agents and of older versions, below their callers', () => {
     const list = [one('new', 'a'), one('a/x/y'), one('a/x'), one('a'), one('team/1'), one('b')]

@@ -2,21 +2,10 @@
 
 import { fireEvent, render, screen, waitFor } from '@testing-library/react'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { summary } from '../testing/summaries.ts'
 import { Workbench } from '../workbench.tsx'
 
-const at = '2026-01-01T12:00:00.000Z'
-const summary = {
-  id: 'c1',
-  title: 'Rain',
-  createdAt: at,
-  updatedAt: at,
-  messages: 2,
-  position: 9,
-  status: 'idle',
-  queued: 0,
-  agent: null,
-  branch: null,
-}
+const rain = summary('c1', { title: 'Rain' })
 let role = 'owner'
 let asked: string[] = []
 
@@ -26,7 +15,7 @@ beforeEach(() => {
   vi.stubGlobal('fetch', async (path: string, { method = 'GET', body }: RequestInit = {}) => {
     if (method !== 'GET') {
       asked.push(`${method} ${path} ${body ?? ''}`.trim())
-      return Response.json(summary)
+      return Response.json(rain)
     }
     if (path === '/api/info') {
       return Response.json({ agents: [], caller: { role, namespace: null, subject: 'anna' } })
@@ -34,7 +23,7 @@ beforeEach(() => {
     if (path.startsWith('/samples')) return Response.json([])
     if (path.includes('/events')) return Response.json({ records: [], next: null })
     if (path.includes('/stream')) return new Promise(() => {})
-    if (path === '/api/conversations/c1') return Response.json(summary)
+    if (path === '/api/conversations/c1') return Response.json(rain)
     return Response.json({ conversations: [], next: null })
   })
 })

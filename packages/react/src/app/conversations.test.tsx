@@ -1,9 +1,11 @@
 // @vitest-environment jsdom
+
 import { act, fireEvent, screen, waitFor, within } from '@testing-library/react'
 import type { ConversationSummary } from 'byref/client'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { renderInApp } from '../testing/render-in-app.tsx'
 import { server } from '../testing/server.ts'
+import { summary } from '../testing/summaries.ts'
 import { Conversations } from './conversations.tsx'
 import { Notifications } from './notifications.tsx'
 
@@ -30,25 +32,6 @@ const changes = {
   send(change: { conversation: ConversationSummary } | { deleted: string }): void {
     this.controller?.enqueue(new TextEncoder().encode(`data: ${JSON.stringify(change)}\n\n`))
   },
-}
-
-function summary(id: string, change: Partial<ConversationSummary> = {}): ConversationSummary {
-  const at = '2026-01-01T12:00:00.000Z'
-  return {
-    id,
-    title: `Title ${id}`,
-    createdAt: at,
-    updatedAt: at,
-    messages: 2,
-    position: 9,
-    status: 'idle',
-    queued: 0,
-    hasRunner: false,
-    agent: null,
-    damage: null,
-    branch: null,
-    ...change,
-  }
 }
 
 /** Answers every request. `pages` returns the list for a query. */

@@ -1,10 +1,12 @@
 // @vitest-environment jsdom
+
 import { act, fireEvent, screen, waitFor } from '@testing-library/react'
 import { type ConversationEvent, flatten } from 'byref/client'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { asked, message, runStarted, stateOf } from '../testing/messages.ts'
 import { renderInApp } from '../testing/render-in-app.tsx'
 import { server } from '../testing/server.ts'
+import { summary } from '../testing/summaries.ts'
 import { attachedFiles } from './attached-files.ts'
 import { Composer } from './composer.tsx'
 import { keepDraft, readDraft } from './drafts.ts'
@@ -308,22 +310,8 @@ describe('Composer', () => {
     const { queries, infoQuery, conversationQuery } = server
     const model = { id: 'm', provider: 'p', demo: false }
     const agent = (name: string) => ({ name, trust: 'off' as const, model, tools: [] })
-    const summary = {
-      id: 'c1',
-      title: 'x',
-      createdAt: '',
-      updatedAt: '',
-      messages: 1,
-      position: 1,
-      status: 'idle' as const,
-      queued: 0,
-      hasRunner: false,
-      branch: null,
-      damage: null,
-      agent: 'helper',
-    }
     act(() => {
-      queries.setQueryData(conversationQuery('c1').queryKey, summary)
+      queries.setQueryData(conversationQuery('c1').queryKey, summary('c1', { agent: 'helper' }))
       queries.setQueryData(
         infoQuery.queryKey,
         (info) => info && { ...info, agents: [agent('chat'), agent('other')] },

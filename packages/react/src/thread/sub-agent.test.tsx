@@ -1,10 +1,12 @@
 // @vitest-environment jsdom
+
 import { act, fireEvent, screen, waitFor, within } from '@testing-library/react'
 import type { ConversationEvent } from 'byref/client'
 import { describe, expect, it, vi } from 'vitest'
 import { message, runStarted, stateOf, stepStarted } from '../testing/messages.ts'
 import { renderInApp } from '../testing/render-in-app.tsx'
 import { server } from '../testing/server.ts'
+import { summary } from '../testing/summaries.ts'
 import { CallCard } from './call-card.tsx'
 import { Thread } from './thread.tsx'
 
@@ -13,21 +15,7 @@ const ids = { toolCallId: 'call1', runId: 'r' }
 
 /** Puts one conversation into the list. */
 function list(id: string, status: 'running' | 'waiting'): void {
-  const summary = {
-    id,
-    title: 'x',
-    status,
-    createdAt: '',
-    updatedAt: '',
-    messages: 1,
-    position: 1,
-    queued: 0,
-    hasRunner: false,
-    agent: null,
-    branch: null,
-    damage: null,
-  }
-  const pages = [{ conversations: [summary], next: null }]
+  const pages = [{ conversations: [summary(id, { status })], next: null }]
   const { queryKey } = server.conversationsQuery()
   act(() => void server.queries.setQueryData(queryKey, { pages, pageParams: [undefined] }))
 }

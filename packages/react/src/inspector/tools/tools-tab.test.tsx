@@ -6,6 +6,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { message, stateOf } from '../../testing/messages.ts'
 import { renderInApp } from '../../testing/render-in-app.tsx'
 import { client, server } from '../../testing/server.ts'
+import { summary } from '../../testing/summaries.ts'
 import { ToolsTab } from './tools-tab.tsx'
 
 function line(name: string, change: Partial<ToolLine> = {}): ToolLine {
@@ -39,20 +40,7 @@ const called = stateOf(
 
 /** Shows the tab with these tools, of the second of two agents. */
 async function open(tools: ToolLine[] = TOOLS, at = '/?tab=tools') {
-  vi.spyOn(client, 'conversationSummary').mockResolvedValue({
-    id: 'c1',
-    title: 'x',
-    createdAt: '',
-    updatedAt: '',
-    agent: 'gauge',
-    branch: null,
-    damage: null,
-    messages: 1,
-    position: 1,
-    status: 'idle',
-    queued: 0,
-    hasRunner: false,
-  })
+  vi.spyOn(client, 'conversationSummary').mockResolvedValue(summary('c1', { agent: 'gauge' }))
   const asked = vi.spyOn(client, 'tools').mockImplementation(async ({ query } = {}) => {
     if (query === undefined) return { tools, search: null }
     const found = tools.filter(({ shown }) => shown === 'search')
