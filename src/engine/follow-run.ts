@@ -89,7 +89,7 @@ export class FollowedRun<Output = unknown> {
     this.begun.catch((error) => this.fail(error))
   }
 
-  /** Returns the run for the app. Its fields work in any object, because apps may spread or extend it. */
+  /** Returns the run for the app. Its fields do not use `this`, because apps may spread or extend it. */
   get run(): Run<Output> {
     const followed = this
     return {

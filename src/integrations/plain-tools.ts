@@ -118,7 +118,7 @@ export function onceEach<Tool extends object>(wrap: (tool: Tool) => Tool): (tool
   }
 }
 
-/** Returns a function that makes a value once for an object and a key. It makes a failed one again. */
+/** Returns a function that makes a value once for an object and a key. After a failure, the next call tries again. */
 export function oncePer<Made>() {
   const known = new WeakMap<object, { key: unknown; made: Promise<Made> }>()
   return (object: object, key: unknown, make: () => Promise<Made>): Promise<Made> => {

@@ -25,9 +25,9 @@ export class LabelIndex {
   readonly #homes = new Map<string, Set<string>>()
   /** By namespace, the conversations that changed since their assets were read. */
   readonly #changed = new Map<string | null, Set<string>>()
-  /** Reads of each conversation. */
+  /** Reads of one conversation run one after the other. */
   readonly #reads = new Turns<string>()
-  /** By namespace. Each refresh sees what the previous one has read. */
+  /** Refreshes of one namespace run one after the other, so that each sees what the previous one has read. */
   readonly #refreshes = new Turns<string | null>()
   /** Stops following the log. */
   readonly close: () => void

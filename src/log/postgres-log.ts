@@ -59,7 +59,7 @@ class PostgresStorage implements LogStorage {
   readonly #changes: PostgresChanges
   /** The state of conversations when this process last saw them, for appends in one statement. */
   readonly #known = new Map<string, Known>()
-  /** The changes of each conversation. */
+  /** The changes of one conversation run one after the other. */
   readonly #turns = new Turns<string>()
 
   /** @throws ByrefError `config_invalid` */

@@ -44,7 +44,7 @@ export class Slot {
   }
 }
 
-/** Returns how many items are before the first that fails the test, by binary search: all after it fail, too. */
+/** Returns how many items come before the first one that fails the test. It is a binary search: all later ones must fail. */
 export function countWhile<T>(items: readonly T[], test: (item: T) => boolean): number {
   let low = 0
   let high = items.length

@@ -44,7 +44,7 @@ export class PostgresChanges {
   #timer: NodeJS.Timeout | undefined
   #closed = false
 
-  /** @param turns The changes of each conversation, by its key. */
+  /** @param turns Runs the changes of one conversation one after the other. */
   constructor(database: Database, notifier: Notifier, turns: Turns<string>) {
     this.#database = database
     this.#notifier = notifier
