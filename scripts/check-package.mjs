@@ -13,9 +13,10 @@ const NEWEST_NODE = '26'
 /** The entries that need no optional package when they are loaded. */
 const SERVED = ['.', './server', './stores', './sqlite', './openai', './mcp', './testing']
 
-/** For CommonJS packages in a bundle of ES modules, which load Node's modules by `require`. */
-const REQUIRE =
-  "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url)"
+/** The banner that the documentation gives for esbuild, for dependencies that are CommonJS packages. */
+const [, BANNER] = /--banner:js="(.+)"/.exec(
+  readFileSync(join(root, 'docs/integrations/bundlers.md'), 'utf8'),
+)
 
 ensureInstalled()
 const folder = mkdtempSync(join(tmpdir(), 'byref-package-'))
@@ -118,7 +119,7 @@ try {
       outfile: bundle,
       logLevel: 'error',
       stdin: { contents: contents.join('\n'), resolveDir: project },
-      banner: { js: format === 'esm' ? REQUIRE : '' },
+      banner: { js: format === 'esm' ? BANNER : '' },
     })
     const code = `const all = await import(${JSON.stringify(bundle)}); console.log(Object.keys(all).length)`
     const count = read(node, ['--input-type=module', '--eval', code], folder)
