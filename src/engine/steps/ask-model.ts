@@ -13,7 +13,7 @@ import type { KeptReasoning } from '../../core/messages/message.ts'
 import { newId } from '../../core/new-id.ts'
 import { callModel, isPromptTooLong } from '../../models/call-model.ts'
 import { jsonAnswer, rejectsToolsWithSchema } from '../../models/json-answer.ts'
-import type { ModelCallOptions } from '../../models/language-model.ts'
+import type { ModelCallOptions, ModelStreamPart } from '../../models/language-model.ts'
 import { type ModelCapabilities, withCost } from '../../models/model-capabilities.ts'
 import { callSettings, type ModelSettings } from '../../models/model-settings.ts'
 import { type RenamedTools, renameParameters } from '../../models/parameter-names.ts'
@@ -65,7 +65,7 @@ export async function askModel(
         silenceMs: limits.modelTimeoutMs,
         maxWaitMs: settings.maxWaitMs,
         onRetry: (retry) => scope.stream({ type: 'MODEL_RETRY', messageId, ...retry }),
-        onPart: (part) => answer.reader.take(part),
+        onPart: (part) => answer.take(part),
       }),
     )
   try {
@@ -218,6 +218,12 @@ class Answer implements ResponseListener {
     this.reader = new ResponseReader(callId, this, providerCallIds)
   }
 
+  /** @throws ByrefError `config_invalid` if trust is on, and the provider ran a tool of its own */
+  take(part: ModelStreamPart): void | Promise<void> {
+    if (this.#scope.settings.trust) rejectProviderTool(part)
+    return this.reader.take(part)
+  }
+
   /** Resolves to the runner of the calls, when all calls so far are logged; null if there are none. */
   async accepted(): Promise<CallRunner | null> {
     if (this.#accepting) await this.#accepting
@@ -310,6 +316,19 @@ class Answer implements ResponseListener {
   #streamSoon(event: ConversationEvent): void {
     inBackground('Telling handlers of an answer', this.#scope.stream(event))
   }
+}
+
+/** Throws if the provider ran a tool, because the model reads the tool's result and nothing labels it. */
+function rejectProviderTool(part: ModelStreamPart): void {
+  let found = ''
+  if (part?.type === 'source' && part.sourceType === 'url') found = 'read a web page'
+  else if (part?.type === 'tool-result' || (part?.type === 'tool-call' && part.providerExecuted))
+    found = `ran its tool "${part.toolName}"`
+  if (found === '') return
+  throw new ByrefError(
+    'config_invalid',
+    `The model's provider ${found}. With trust on, nothing may reach the model without a label. Turn off the provider's tools, or turn off trust.`,
+  )
 }
 
 /** Returns the provider's call id, or a new one if the conversation already has a call with that id. */
