@@ -549,6 +549,7 @@ describe('approvals', () => {
     expect((await run.result).reason).toBe('cancelled')
     await expect(agent.approve('c', 'p', { approved: true })).rejects.toMatchObject({
       code: 'approval_answered',
+      message: 'The call "p" does not wait for an approval: its run has ended',
     })
     expect((await log.find('c'))?.status).toBe('idle')
   })

@@ -194,9 +194,8 @@ function noSuchCall(toolCallId: string, { id, state }: Session): ByrefError {
 
 function notWaiting({ id, status, approval }: Call): ByrefError {
   const { answer } = approval ?? {}
-  const why = answer
-    ? `it was ${answer.approved ? 'approved' : 'denied'} at ${answer.at}`
-    : `it is ${status}`
+  let why = status === 'unanswered' ? 'its run has ended' : `it is ${status}`
+  if (answer) why = `it was ${answer.approved ? 'approved' : 'denied'} at ${answer.at}`
   return new ByrefError(
     'approval_answered',
     `The call "${id}" does not wait for an approval: ${why}`,

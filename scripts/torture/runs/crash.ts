@@ -136,7 +136,7 @@ if (import.meta.main) {
   for (let done = 0; done < kills; done += 100) {
     const own = join(folder, `random-${done}`)
     await mkdir(own)
-    const report = await crashAtRandom({ kills: Math.min(100, kills - done), folder: own })
+    const report = await crashAtRandom({ kills: Math.min(100, kills - done), folder: own, log })
     console.log({ ...report, killsInAll: done + report.kills })
   }
   await rm(folder, { recursive: true, force: true })
