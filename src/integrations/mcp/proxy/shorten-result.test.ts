@@ -59,4 +59,12 @@ describe('shortenResult', () => {
       }),
     )
   })
+
+  it('stores structured content with its own texts, not with the notices that replace them', async () => {
+    const structuredContent = { rows: [1, 2, 3], note: 'N'.repeat(3_000) }
+    const { structuredContent: shown } = await shorten({ structuredContent }, 100)
+    const { assetRef, preview } = Object(shown)
+    expect(await assets.resolve(`${assetRef}/content`)).toEqual(structuredContent)
+    expect(preview.note).toContain('replaces a value that is too large to show')
+  })
 })

@@ -77,12 +77,12 @@ class Shortener {
   async data(given: unknown): Promise<unknown> {
     if (!this.#isLong(given)) return given
     const value = isPlainObject(given) ? await this.#withRefs(given) : given
-    const json = JSON.stringify(value)
     if (!this.#isLong(value)) {
-      this.#data = { given, text: json }
+      this.#data = { given, text: JSON.stringify(value) }
       return value
     }
-    const { ref, text } = await this.#text(json)
+    // The asset keeps the long texts, because other tools read it.
+    const { ref, text } = await this.#text(JSON.stringify(given))
     this.#data = { given, text }
     return { assetRef: ref, offloaded: true, preview: previewOf(value) }
   }
