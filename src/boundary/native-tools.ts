@@ -15,8 +15,8 @@ export type NativeToolName =
   | 'edit_asset'
 
 // Their results come only from their input: they read nothing outside, and change nothing except that they add
-// assets.
-const OWN = { readOnly: true, openWorld: false } as const
+// assets. After a crash, they run again. Nothing uses an asset that was saved before, and a sweep removes it.
+const OWN = { readOnly: true, openWorld: false, idempotent: true, mappable: false } as const
 
 /** Their results are parts of assets, and models see each part in full. */
 const PAGES = { ...OWN, outputPath: false, maxResultChars: Infinity } as const
@@ -25,13 +25,10 @@ const NATIVE: Readonly<Record<NativeToolName, Tool>> = {
   save_asset: { ...saveAssetTool, outputPath: true, ...OWN } as Tool,
   fetch_asset: { ...fetchAssetTool, ...PAGES } as Tool,
   search_asset: { ...searchAssetTool, ...PAGES } as Tool,
-  // After a crash, an edit runs again. Nothing uses the version that it saved before, and a sweep removes it.
   edit_asset: {
     ...editAssetTool,
     description: `${editAssetTool.description}. ref may be a † path: the new version is written there. Calls in one answer that edit the same asset build on each other`,
     outputPath: true,
-    idempotent: true,
-    mappable: false,
     ...OWN,
   } as Tool,
   query_tables: { ...queryTablesTool, outputPath: true, maxResultChars: Infinity, ...OWN } as Tool,
