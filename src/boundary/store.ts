@@ -50,7 +50,8 @@ const PREVIEW = { items: 3, text: 200, chars: 4 * 1024 }
 /**
  * Saves the bytes in a result as assets, and replaces them with references.
  *
- * @throws any error of `extractAssets`; ByrefError `invalid_data` for a value that contains itself
+ * @throws any error of `extractAssets`; ByrefError `storage_failed` or `storage_full` if the store fails; ByrefError
+ *   `invalid_data` for a value that contains itself
  */
 export async function storeResult(
   call: StoringCall,
@@ -61,7 +62,12 @@ export async function storeResult(
   const { events, scoped } = scopeFor(call, assets())
   const { tool, toolCallId, signal } = call
   const maker = { by: 'tool', tool, toolCallId } as const
-  const { value } = await extractAssets(result, { assets: scoped, signal, ...maker })
+  const { value, errors } = await extractAssets(result, { assets: scoped, signal, ...maker })
+  // Other errors are about the bytes themselves, and stay in the result.
+  for (const { code, message } of errors) {
+    if (code !== 'storage_failed' && code !== 'storage_full') continue
+    throw new ByrefError(code, `The tool has run, but its result could not be stored: ${message}`)
+  }
   return { value: jsonValue(fetchedByReference(value), withoutCarriedBytes) as JsonValue, events }
 }
 

@@ -1,0 +1,51 @@
+import { expect, it } from 'vitest'
+import { memoryRecords } from '../assets/records/memory-records.ts'
+import { createStore } from '../assets/stores/create-store.ts'
+import { memoryBodies } from '../assets/stores/memory.ts'
+import { defineTool } from '../boundary/tool.ts'
+import { ByrefError } from '../core/errors.ts'
+import { scriptedModel } from '../testing/scripted-model.ts'
+import { createAgent } from './agent.ts'
+
+/** Runs a tool whose result is a file, with a store whose first saves fail. */
+async function exportWith({ retries, failures }: { retries: number; failures: number }) {
+  const bodies = memoryBodies()
+  const put: typeof bodies.put = async (...args) => {
+    if (failures-- > 0) throw new ByrefError('storage_failed', 'the bucket is down')
+    return bodies.put(...args)
+  }
+  const store = createStore({ records: memoryRecords(), bodies: { ...bodies, put } })
+  let runs = 0
+  const tool = defineTool({
+    id: 'export',
+    description: 'Exports',
+    inputSchema: { type: 'object', properties: {} },
+    idempotent: true,
+    retries,
+    execute: () => {
+      runs++
+      return { report: new Blob(['a,b\n1,2\n'], { type: 'text/csv' }) }
+    },
+  })
+  const model = scriptedModel([{ calls: [{ name: 'export', arguments: {} }] }, 'Done.'])
+  const agent = createAgent({ model, tools: [tool], assets: { store } })
+  await agent.run({ messages: 'go', conversation: 'c' }).result
+  const { messages = [] } = (await agent.conversation('c')) ?? {}
+  const result = messages.find(({ metadata }) => metadata.tool_result)
+  return { runs, result }
+}
+
+it('a call fails if the files in its result cannot be stored', async () => {
+  const { runs, result } = await exportWith({ retries: 0, failures: 1 })
+  expect(runs).toBe(1)
+  expect(result?.metadata.tool_result?.error).toEqual({
+    code: 'storage_failed',
+    message: 'The tool has run, but its result could not be stored: the bucket is down',
+  })
+})
+
+it('a tool with retries runs again if its result cannot be stored', async () => {
+  const { runs, result } = await exportWith({ retries: 1, failures: 1 })
+  expect(runs).toBe(2)
+  expect(result?.content).toMatchObject({ report: { mimeType: 'text/csv' } })
+})
