@@ -51,8 +51,8 @@ export async function valueByReference(given: unknown, options: ResultOptions): 
 async function partByReference(part: ContentPart, options: ResultOptions): Promise<ContentPart> {
   const body = bodyOf(part)
   if (!body) return part
-  const { value } = await storeResult(options, body, () => options.assets)
-  const { assetRef, mimeType } = Object(value) as { assetRef?: string; mimeType?: string }
+  const stored = await storeResult(options, body, () => options.assets).catch(() => null)
+  const { assetRef, mimeType } = Object(stored?.value) as { assetRef?: string; mimeType?: string }
   if (assetRef === undefined || mimeType === undefined) return part
   const filename = 'filename' in part && part.filename ? { filename: part.filename } : {}
   const data = { type: 'url', url: new URL(assetRef), originalUrl: assetRef } as const

@@ -179,3 +179,24 @@ describe('createAssetHandler', () => {
     expect((await handler(new Request(url, { headers: { 'x-user': 'a' } }))).status).toBe(200)
   })
 })
+
+it('shortens the errors of tools, as an agent does', async () => {
+  const page = 'x'.repeat(100_000)
+  const model = scriptedModel([{ calls: [{ name: 'fetch_page', arguments: {} }] }, 'Done.'])
+  const refs = byReference()
+  const fetchPage = tool({
+    inputSchema: z.object({}),
+    execute: (): string => {
+      throw new Error(`502: ${page}`)
+    },
+  })
+  await streamText({
+    model: refs.model(model),
+    tools: refs.tools({ fetch_page: fetchPage }),
+    prompt: 'go',
+    stopWhen: stepCountIs(2),
+  }).text
+  const shown = JSON.stringify(model.requests[1]?.prompt)
+  expect(shown).toMatch(/\(\d+ characters in total\)/)
+  expect(shown.length).toBeLessThan(10_000)
+})

@@ -5,6 +5,7 @@ import type {
 } from '@ai-sdk/provider'
 import { showValue } from '../../../boundary/boundary.ts'
 import { referenceGuide } from '../../../core/messages/reference-guide.ts'
+import { callError } from '../../../engine/run-errors.ts'
 import type { MediaSource } from '../../../prompt/media/media-source.ts'
 import { resolveMedia } from '../../../prompt/media/resolve-media.ts'
 import {
@@ -72,9 +73,10 @@ const TEXT_ONLY: ResultCapabilities = {
  * @returns The prompt, and whether it names an asset that `fetch_asset` and `search_asset` could read.
  */
 export async function promptByReference(
-  prompt: LanguageModelV4Prompt,
+  given: LanguageModelV4Prompt,
   { view, source, hasReading, hasSql, redaction }: PromptOptions,
 ) {
+  const prompt = withShortErrors(given)
   let number = 0
   const show = (part: ToolMessage['content'][number]) => {
     if (part.type !== 'tool-result') return null
@@ -115,6 +117,27 @@ export async function promptByReference(
   }
   if (drafts.size === 0) return { prompt, isReadable }
   return { prompt: await assemble(prompt, { drafts, fetched }, source), isReadable }
+}
+
+/** Shortens the errors of tools, such as a whole page of a web server, as in a prompt of byref's own agent. */
+function withShortErrors(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
+  const short = prompt.map((message) => {
+    if (message.role !== 'tool') return message
+    const content = message.content.map(shortError)
+    return content.every((part, i) => part === message.content[i])
+      ? message
+      : { ...message, content }
+  })
+  return short.every((message, i) => message === prompt[i]) ? prompt : short
+}
+
+/** Returns a part with a short error. The same part if it has no long one. */
+function shortError(part: ToolMessage['content'][number]): ToolMessage['content'][number] {
+  if (part.type !== 'tool-result' || part.output.type !== 'error-text') return part
+  const { message } = callError(part.output.value)
+  return message === part.output.value
+    ? part
+    : { ...part, output: { ...part.output, value: message } }
 }
 
 /** Resolves the bodies of all drafts together, so that equal bodies are sent once. */
