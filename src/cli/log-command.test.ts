@@ -51,6 +51,24 @@ describe('byref log', () => {
     expect(byref('verify')).toEqual({ status: 0, out: '', err: '2 conversations, 0 problems\n' })
   })
 
+  it('lists conversations, and copies one through a file', async () => {
+    await fill()
+    const file = join(folder, 'sound.jsonl')
+    expect(byref('export', 'sound', file).status).toBe(0)
+    expect(byref('import', file, '--id', 'copy')).toEqual({ status: 0, out: 'copy\n', err: '' })
+    const { status, err } = byref('import', file)
+    expect([status, err]).toEqual([1, expect.stringContaining('exists')])
+    const lines = byref('ls').out.trimEnd().split('\n')
+    const rows = lines.map((line) => line.split('\t'))
+    expect(rows.map(([id]) => id).sort()).toEqual(['broken', 'copy', 'sound'])
+    expect(rows.find(([id]) => id === 'broken')?.at(-1)).toBe('in n')
+    const listed = byref('ls', '--namespace', 'n', '--json').out
+    expect(JSON.parse(listed)).toMatchObject({ id: 'broken', namespace: 'n' })
+    // Into a folder that does not exist.
+    await rm(join(folder, 'data'), { recursive: true })
+    expect(byref('import', file)).toEqual({ status: 0, out: 'sound\n', err: '' })
+  })
+
   it('rejects an option that the task ignores', async () => {
     await fill()
     const { status, err } = byref('verify', '--dry-run')

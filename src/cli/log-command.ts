@@ -1,7 +1,9 @@
 import { createWriteStream, existsSync } from 'node:fs'
 import { mkdir, open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { pipeline } from 'node:stream/promises'
+import { defined } from '../assets/defined.ts'
 import { ByrefError, type Damage, DamagedError } from '../core/errors.ts'
 import {
   type ConversationLog,
@@ -28,17 +30,21 @@ import {
 } from './terminal.ts'
 
 /** What `byref log --help` prints. */
-export const HELP = `byref log: checks and repairs stored conversations
+export const HELP = `byref log: lists, copies, checks and repairs stored conversations
 
+  byref log ls                   list the conversations, the last changed first
   byref log verify [id …]        read every record, and check its checksum, its event and the summary
   byref log repair [id …]        remove everything after the last intact record of damaged
                                  conversations
   byref log export <id> [file]   write the intact part of a conversation as JSON Lines; without a
                                  file, to stdout
+  byref log import <file>        create a conversation from an export, with --id or its own id;
+                                 "-" reads stdin. Assets are not part of it
 
 ${STORAGE_HELP}
-  --namespace      only conversations of this namespace; without it, verify and repair check all of
-                   them
+  --namespace      only conversations of this namespace; without it, ls, verify and repair take all
+                   of them
+  --id             import: the id of the new conversation
   --copies         repair: folder for copies of the removed records, default "damaged" in the folder
                    of --data
   --dry-run        repair: print what would be removed, and change nothing
@@ -49,51 +55,58 @@ restores conversations that are intact again. repair first copies what it remove
 conversation. An open run then ends with an error, and queued messages are not answered, because it
 is unknown what was already done. Send them again.
 
-Both work while servers use the data. Results go to stdout, progress to stderr. Status 1 means that
+All work while servers use the data. Results go to stdout, progress to stderr. Status 1 means that
 verify found damage, that repair left some, or that export stopped at a damaged record.
 `
 
 const OPTIONS = {
   ...STORAGE,
   namespace: { type: 'string' },
+  id: { type: 'string' },
   copies: { type: 'string' },
   'dry-run': { type: 'boolean' },
   json: { type: 'boolean', default: false },
 } as const
 
 /** Options of one task. */
-const TASK_OF = { copies: 'repair', 'dry-run': 'repair' }
+const TASK_OF = { id: 'import', copies: 'repair', 'dry-run': 'repair' }
 
 interface Task {
   log: ConversationLog
   args: readonly string[]
   namespace: string | undefined
+  id: string | undefined
   copies: string
   dryRun: boolean
   json: boolean
 }
 
 const TASKS: Record<string, (task: Task) => Promise<number>> = {
+  ls,
   verify,
   repair,
   export: exportSound,
+  import: importFrom,
 }
 
-/** `byref log`: checks and repairs the conversations of a data folder or a database. */
+/** `byref log`: lists, copies, checks and repairs the conversations of a data folder or a database. */
 export async function command(argv: string[]): Promise<number> {
   const { values, positionals } = parseOptions('log', argv, { options: OPTIONS })
   const [name, ...args] = positionals
   const task = chooseTask('log', HELP, TASKS, name)
   if (!task) return 2
   checkTaskOptions('log', name, { values, taskOf: TASK_OF })
-  const storage = await openStorage(values, false)
+  const isNew = task === importFrom
+  const storage = await openStorage(values, isNew)
   try {
-    if (!storage.hasLog) throw new UsageError(`There is no conversation log in ${storage.folder}`)
-    const { namespace, json, copies = join(storage.folder, 'damaged') } = values
+    if (!storage.hasLog && !isNew)
+      throw new UsageError(`There is no conversation log in ${storage.folder}`)
+    const { namespace, id, json, copies = join(storage.folder, 'damaged') } = values
     return await task({
       log: storage.log().scoped(namespace ?? null),
       args,
       namespace,
+      id,
       copies,
       json,
       dryRun: values['dry-run'] ?? false,
@@ -101,6 +114,35 @@ export async function command(argv: string[]): Promise<number> {
   } finally {
     await storage.close()
   }
+}
+
+async function ls({ log, args, namespace, json }: Task): Promise<number> {
+  if (args.length > 0) throw new UsageError('Usage: byref log ls (byref log --help)')
+  for await (const summary of listAll(log, { allNamespaces: namespace === undefined })) {
+    const { id, status, updatedAt, messages, title } = summary
+    const where = summary.namespace === null ? [] : [`in ${shown(summary.namespace)}`]
+    const columns = [
+      shown(id),
+      status,
+      updatedAt,
+      `${messages} messages`,
+      shown(title ?? ''),
+      ...where,
+    ]
+    print(json, summary, columns.join('\t'))
+  }
+  return 0
+}
+
+async function importFrom({ log, args, id, json }: Task): Promise<number> {
+  const [file, ...more] = args
+  if (file === undefined || more.length > 0) {
+    throw new UsageError('Usage: byref log import <file> (byref log --help)')
+  }
+  const input = file === '-' ? process.stdin : (await open(file)).createReadStream()
+  const created = await log.import(createInterface({ input }), defined({ id }))
+  print(json, { id: created, namespace: log.namespace }, shown(created))
+  return 0
 }
 
 async function verify(task: Task): Promise<number> {
