@@ -1,8 +1,8 @@
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
-import { Readable } from 'node:stream'
 import type { Assets, ImportedFile } from '../assets/assets-contract.ts'
+import { webStream } from '../assets/bodies/body-input.ts'
 import { ByrefError, errorMessage } from '../core/errors.ts'
 import { ProgressLine } from './terminal.ts'
 
@@ -27,8 +27,7 @@ export async function importFromDisk(
     unread = error
   })
   const progress = new ProgressLine()
-  const body = Readable.toWeb(source) as ReadableStream<Uint8Array>
-  const counted = body.pipeThrough(progress.counting(`saving ${name}`, size))
+  const counted = webStream(source).pipeThrough(progress.counting(`saving ${name}`, size))
   try {
     return await assets.importFile(counted, {
       name,

@@ -1,10 +1,10 @@
 import { createReadStream, mkdirSync } from 'node:fs'
 import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Readable } from 'node:stream'
 import { FileStore } from '@tus/file-store'
 import { Server as TusServer, type Upload } from '@tus/server'
 import type { Assets, ImportOptions } from '../assets/assets-contract.ts'
+import { webStream } from '../assets/bodies/body-input.ts'
 import { ByrefError, type ByrefErrorCode } from '../core/errors.ts'
 import { newId } from '../core/new-id.ts'
 import { setRecent } from '../core/recent.ts'
@@ -157,8 +157,8 @@ export class ResumableUploads {
     const controller = new AbortController()
     this.#imports.set(id, controller)
     try {
-      const file = Readable.toWeb(createReadStream(join(this.#folder, id)))
-      const made = await importOne(assets, file as ReadableStream<Uint8Array>, {
+      const file = webStream(createReadStream(join(this.#folder, id)))
+      const made = await importOne(assets, file, {
         name: metadata?.filename || 'file',
         mime: metadata?.filetype ?? null,
         by: 'user',

@@ -55,14 +55,29 @@ export function takeBody(input: BodyInput, owned = false): TakenBody {
   if (input instanceof Readable) {
     if (input.errored) throw input.errored
     if (!input.readable || input.readableDidRead) throw alreadyRead()
-    // A Node stream is destroyed when its web stream is cancelled.
-    return { ...unknown, body: Readable.toWeb(input) as ReadableStream<Uint8Array> }
+    return { ...unknown, body: webStream(input) }
   }
   if (input instanceof ReadableStream) return { ...unknown, body: unread(input) }
   const bytes = asBytes(input)
   const isOwned = owned && !(bytes.buffer instanceof SharedArrayBuffer)
   const body = isOwned ? plain(bytes) : copyBytes(bytes)
   return { ...unknown, body, size: bytes.byteLength }
+}
+
+/**
+ * Returns a stream of Node as a stream of the web, which destroys it if it is cancelled. `Readable.toWeb` of Node is not
+ * used, because it ends the process if data arrive after the stream was cancelled.
+ */
+export function webStream(stream: InstanceType<typeof Readable>): ReadableStream<Uint8Array> {
+  const chunks: AsyncIterator<Uint8Array> = stream[Symbol.asyncIterator]()
+  // The iterator throws the error when it is read.
+  stream.on('error', () => {})
+  const pull = async (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
+    const { done, value } = await chunks.next()
+    if (done) controller.close()
+    else controller.enqueue(value instanceof Uint8Array ? plain(value) : value)
+  }
+  return new ReadableStream({ pull, cancel: () => void stream.destroy() }, { highWaterMark: 0 })
 }
 
 /** Returns whether a value is a readable stream of Node. */

@@ -3,6 +3,7 @@ import busboy from '@fastify/busboy'
 import type { Context } from 'hono'
 import type { z } from 'zod'
 import type { Assets, ImportOptions } from '../../assets/assets-contract.ts'
+import { webStream } from '../../assets/bodies/body-input.ts'
 import { ByrefError } from '../../core/errors.ts'
 import { uploaded, uploadedForm, uploadQuery } from '../../wire/assets.ts'
 import { failureOf } from '../error-response.ts'
@@ -115,7 +116,7 @@ async function importForm(
   form.on('file', (_field, file, fileName, _encoding, mimeType) => {
     const name = unescapeName(fileName ?? '') || 'file'
     const content = contentOf(file)
-    const saved = importOne(assets, Readable.toWeb(content) as ReadableStream<Uint8Array>, {
+    const saved = importOne(assets, webStream(content), {
       name,
       mime: mimeType,
       by: 'user',
