@@ -248,7 +248,8 @@ function isMimeType(claim: string | null | undefined): claim is string {
 
 /** An empty file is a file, but nothing empty is an image, audio or video. */
 function checkContent({ input }: LoadedBody, claim: string | undefined): void {
-  const isEmpty = input instanceof Uint8Array && input.byteLength === 0
+  const isEmpty =
+    input instanceof Blob ? input.size === 0 : input instanceof Uint8Array && input.byteLength === 0
   const kind = claim === undefined ? 'file' : kindOf(claim)
   if (!isEmpty || kind === 'file') return
   throw new ByrefError('asset_invalid', `The body is empty, so it is not a valid ${kind} file.`)

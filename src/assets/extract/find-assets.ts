@@ -10,7 +10,7 @@ import {
   mayHoldBody,
   shapeOf,
 } from './asset-shapes.ts'
-import { binaryBody, cancelFound, type FoundBody, sizeOf } from './found-body.ts'
+import { binaryBody, cancelFound, type FoundBody, sizeOf, typeOfBlob } from './found-body.ts'
 import { mayBecomeAsset } from './may-hold-assets.ts'
 import { type Contents, contentsOf, ListTooLongError, TreeNode, Unreadable } from './value-tree.ts'
 
@@ -122,13 +122,16 @@ class AssetWalk {
     else if (kind?.type === 'numbers') parent.setLeaf(position, kind)
     else if (kind?.type === 'text' && !isCarrier) this.#visitText(kind.text, parent, position)
     else if (kind?.type === 'body' && !(isCarrier && isCopy(kind.body))) {
-      const about = { mime: null, name: null, rest: {}, origin: parent.originOf(position) }
-      parent.setLeaf(position, this.#found({ type: 'value', body: kind.body, ...about }))
+      const { body } = kind
+      const about = { name: null, rest: {}, origin: parent.originOf(position) }
+      const finding = { type: 'value', body, mime: typeOfBlob(body), ...about } as const
+      parent.setLeaf(position, this.#found(finding))
     }
   }
 
   #visitShape(item: object, shape: ShapeFound, parent: Node, position: number): void {
-    const { body, mime, name, rest } = shape
+    const { body, name, rest } = shape
+    const mime = shape.mime ?? typeOfBlob(body)
     const origin = parent.originOf(position)
     const finding = this.#found({ type: 'value', body, mime, name, rest, origin })
     if (!Object.values(rest).some(isToWalk)) parent.setLeaf(position, finding)
