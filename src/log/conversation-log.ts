@@ -289,9 +289,10 @@ export interface ConversationLog {
   export(conversation: string): AsyncIterable<string>
 
   /**
-   * Creates a conversation from exported lines, with `id` or the id in the header. If a line is invalid, nothing is
-   * created. Exporting it again gives the same bytes, except for a changed `id`. Unknown events, and unknown fields of
-   * events, are kept; other unknown keys of a line are not. Resolves to the id.
+   * Creates a conversation from exported lines, with `id` or the id in the header. Each string may contain several
+   * whole lines, and `lines` may be one string. If a line is invalid, nothing is created. Exporting it again gives the
+   * same bytes, except for a changed `id`. Unknown events, and unknown fields of events, are kept; other unknown keys of
+   * a line are not. Resolves to the id.
    *
    * @throws ByrefError `conversation_exists`; `bad_request` with the line and the problem
    */

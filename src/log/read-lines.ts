@@ -34,7 +34,7 @@ export async function* readLines(
 ): AsyncGenerator<ImportedLine> {
   const parser = lineParser()
   let number = 0
-  for await (const text of texts) {
+  for await (const text of typeof texts === 'string' ? [texts] : texts) {
     // A text may contain several whole lines, and the last line end may be missing.
     for (const line of String(text).replace(/\n$/, '').split('\n')) {
       number++
@@ -126,6 +126,8 @@ function lineParser(): { parse(line: string): ImportedLine[]; isEnded(): boolean
   let position: number | null = null
   let isEnded = false
   function parse(line: string): ImportedLine[] {
+    // A text that ends with a line end, split into lines, has an empty one at the end.
+    if (isEnded && line === '') return []
     if (isEnded) throw new Error(`nothing may follow the last line, ${END_LINE}`)
     const value: unknown = JSON.parse(line)
     if (!isPlainObject(value)) throw new Error('it must be a JSON object')

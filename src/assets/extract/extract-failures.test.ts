@@ -93,6 +93,21 @@ describe('extractAssets, where something is wrong', () => {
     ])
   })
 
+  it('rejects empty images in every form', async () => {
+    const type = 'image/png'
+    const { value } = await extract([
+      { mimeType: type, dataBase64: '' },
+      new Blob([], { type }),
+      new File([], 'x.png', { type }),
+      { data: new Blob([], { type }) },
+      new Blob([], { type: 'text/plain' }),
+    ])
+    const message = 'The body is empty, so it is not a valid image file.'
+    const rejected = { assetError: { code: 'asset_invalid', message }, mimeType: type }
+    const empty = { assetRef: ref, mimeType: 'text/plain', kind: 'file' }
+    expect(value).toEqual([rejected, rejected, rejected, { data: rejected }, empty])
+  })
+
   it('leaves invalid types out of an error', async () => {
     for (const mimeType of ['image/png\r\nX: y', 'x'.repeat(1_000_000), 'nonsense']) {
       const { value, errors } = await extract({ mimeType, dataBase64: '***' })

@@ -386,6 +386,19 @@ describe('extractAssets, of data URLs that are unusual', () => {
 })
 
 describe('extractAssets, of many numbers', () => {
+  it('unwraps Number, String and Boolean objects, as JSON does', async () => {
+    class Price extends Number {
+      toJSON() {
+        return { amount: Number(this) }
+      }
+    }
+    const price = new Price(2)
+    const list = [new Number(3), new String('x'), new Boolean(false), new String(pngUrl), price]
+    const { value } = await extract({ list, root: { toJSON: () => new String(pngUrl) } })
+    expect(value).toEqual({ list: [3, 'x', false, png, price], root: png })
+    expect((await extract(new Number(3))).value).toBe(3)
+  })
+
   it('converts long typed arrays to structured content', async () => {
     const floats = Float32Array.from({ length: 5000 }, (_, i) => i / 4)
     const { value, created, assets } = await extract({ floats, assetRef: 'asset://a' })

@@ -61,8 +61,8 @@ export interface Extracted {
  * Saves every body in a value and puts a reference in its place. The value itself is never changed; parts without bodies
  * are shared. A body that does not decode or cannot be saved becomes an `assetError` in its place and does not affect the
  * others. A stream that occurs several times becomes one asset. Typed arrays of numbers become lists, long ones structured
- * content. Date, Map and Set keep their type; class instances on the way to a body become plain objects. Keys of objects
- * and Maps are not changed.
+ * content. Number, String and Boolean objects become primitives. Date, Map and Set keep their type; class instances on
+ * the way to a body become plain objects. Keys of objects and Maps are not changed.
  *
  * @throws ByrefError before anything is saved: `too_deep`, `too_many_assets`, `result_too_large`; the last one also if
  * streams turn out to be too long. What `onEvent` throws, and the signal's reason, are thrown unchanged. All streams are
@@ -79,7 +79,7 @@ export async function extractAssets(value: unknown, options: ExtractOptions): Pr
     throw error
   }
   const { results, created, errors } = saver
-  const resultOf = (leaf: Leaf) => (leaf.type === 'numbers' ? leaf.list : results.get(leaf))
+  const resultOf = (leaf: Leaf) => (leaf.type === 'json' ? leaf.json : results.get(leaf))
   return { value: rebuild(nodes, resultOf), created, errors }
 }
 
@@ -248,7 +248,8 @@ function isMimeType(claim: string | null | undefined): claim is string {
 
 /** An empty file is a file, but nothing empty is an image, audio or video. */
 function checkContent({ input }: LoadedBody, claim: string | undefined): void {
-  const isEmpty = input instanceof Uint8Array && input.byteLength === 0
+  const isEmpty =
+    input instanceof Blob ? input.size === 0 : input instanceof Uint8Array && input.byteLength === 0
   const kind = claim === undefined ? 'file' : kindOf(claim)
   if (!isEmpty || kind === 'file') return
   throw new ByrefError('asset_invalid', `The body is empty, so it is not a valid ${kind} file.`)

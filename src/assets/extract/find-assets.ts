@@ -10,7 +10,7 @@ import {
   mayHoldBody,
   shapeOf,
 } from './asset-shapes.ts'
-import { binaryBody, cancelFound, type FoundBody, sizeOf } from './found-body.ts'
+import { binaryBody, cancelFound, type FoundBody, sizeOf, typeOfBlob } from './found-body.ts'
 import { mayBecomeAsset } from './may-hold-assets.ts'
 import { type Contents, contentsOf, ListTooLongError, TreeNode, Unreadable } from './value-tree.ts'
 
@@ -39,7 +39,7 @@ export interface FoundText {
 export type Finding = FoundValue | FoundText
 
 /** The replacement of an item. */
-export type Leaf = Finding | FoundNumbers
+export type Leaf = Finding | FoundJson
 
 /** A value after the walk. */
 export interface FoundAssets {
@@ -56,8 +56,8 @@ type FindLimits = Pick<Required<AssetLimits>, 'depth' | 'items' | 'smallItems'>
 const SMALL_BYTES = 1_024
 
 /**
- * Finds everything in a value that becomes an asset, and typed arrays, which become lists. It is iterative, so neither
- * depth nor cycles can break it. It changes nothing, and reads each field once. An object with `toJSON` counts as its
+ * Finds everything in a value that becomes an asset, and objects that become a list or a primitive. It is iterative, so
+ * neither depth nor cycles can break it. It changes nothing, and reads each field once. An object with `toJSON` counts as its
  * result, as in the log. A field that throws is a body that cannot be saved. Keys are never examined. If it throws, the
  * streams that it found are ended.
  *
@@ -119,16 +119,22 @@ class AssetWalk {
     const kind = classify(item, parent.keyAt(position))
     if (kind?.type === 'contents') this.#enter(item, kind.contents, parent, position)
     else if (kind?.type === 'shape') this.#visitShape(item, kind.shape, parent, position)
-    else if (kind?.type === 'numbers') parent.setLeaf(position, kind)
-    else if (kind?.type === 'text' && !isCarrier) this.#visitText(kind.text, parent, position)
+    else if (kind?.type === 'json') {
+      parent.setLeaf(position, kind)
+      const { json } = kind
+      if (typeof json === 'string' && !isCarrier) this.#visitText(json, parent, position)
+    } else if (kind?.type === 'text' && !isCarrier) this.#visitText(kind.text, parent, position)
     else if (kind?.type === 'body' && !(isCarrier && isCopy(kind.body))) {
-      const about = { mime: null, name: null, rest: {}, origin: parent.originOf(position) }
-      parent.setLeaf(position, this.#found({ type: 'value', body: kind.body, ...about }))
+      const { body } = kind
+      const about = { name: null, rest: {}, origin: parent.originOf(position) }
+      const finding = { type: 'value', body, mime: typeOfBlob(body), ...about } as const
+      parent.setLeaf(position, this.#found(finding))
     }
   }
 
   #visitShape(item: object, shape: ShapeFound, parent: Node, position: number): void {
-    const { body, mime, name, rest } = shape
+    const { body, name, rest } = shape
+    const mime = shape.mime ?? typeOfBlob(body)
     const origin = parent.originOf(position)
     const finding = this.#found({ type: 'value', body, mime, name, rest, origin })
     if (!Object.values(rest).some(isToWalk)) parent.setLeaf(position, finding)
@@ -203,10 +209,10 @@ function lengthOf({ start, end }: DataUrlMatch): number {
 /** Maximum length of a typed array that becomes a list. Longer ones are bytes. */
 const MAX_LISTED = 4096
 
-/** A typed array of numbers. A list has the same information, and JSON can represent it. */
-interface FoundNumbers {
-  type: 'numbers'
-  list: readonly (number | bigint)[]
+/** An object that has the same information as JSON: a typed array of numbers as a list, `new Number(3)` as 3. */
+interface FoundJson {
+  type: 'json'
+  json: readonly (number | bigint)[] | number | string | boolean
 }
 
 /** How the walk treats an object. */
@@ -214,7 +220,7 @@ type Classified =
   | { type: 'contents'; contents: Contents }
   /** An object that represents a body. */
   | { type: 'shape'; shape: ShapeFound }
-  | FoundNumbers
+  | FoundJson
   | { type: 'body'; body: FoundBody }
   | { type: 'text'; text: string }
 
@@ -270,9 +276,18 @@ function classifyBinary(item: object): Classified | null {
 }
 
 function classifyContents(item: object, key: unknown): Classified {
+  const json = isContainer(item) ? null : primitiveIn(item)
+  if (json !== null) return { type: 'json', json }
   const contents = contentsOf(item)
   const shape = shapeIn(item, contents, key)
   return shape ? { type: 'shape', shape } : { type: 'contents', contents }
+}
+
+/** Returns the primitive value of a Number, String or Boolean object. Null for any other object. */
+function primitiveIn(item: object): number | string | boolean | null {
+  if (item instanceof Number) return Number(item)
+  if (item instanceof String) return String(item)
+  return item instanceof Boolean ? item.valueOf() : null
 }
 
 /** Returns whether an object is plain data. This test avoids checking its class in most cases. */
@@ -301,7 +316,7 @@ function classifyNumbers(view: ArrayBufferView): Classified {
   const numbers = view as ArrayBufferView & ArrayLike<number | bigint>
   return numbers.length > MAX_LISTED
     ? { type: 'body', body: { type: 'numbers', view } }
-    : { type: 'numbers', list: Array.from(numbers) }
+    : { type: 'json', json: Array.from(numbers) }
 }
 
 /** Returns whether a value has fields or items. */

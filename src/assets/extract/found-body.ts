@@ -92,6 +92,11 @@ export function sizeOf(body: FoundBody): number {
   return input instanceof Uint8Array ? input.byteLength : 0
 }
 
+/** Returns the type of a Blob; null for other bodies, and for a Blob without a type. */
+export function typeOfBlob(body: FoundBody): string | null {
+  return body.type === 'binary' && body.input instanceof Blob ? body.input.type || null : null
+}
+
 /** Returns the stream of a body, which can be read only once. Null if the body is not a stream. */
 export function streamIn(body: FoundBody): object | null {
   if (body.type !== 'binary') return null

@@ -13,6 +13,7 @@ import {
   type TableSource,
   textOf,
 } from './table-text.ts'
+import { uniqueNames } from './unique-names.ts'
 
 const { Readable } = nodeBuiltin('node:stream')
 
@@ -114,23 +115,10 @@ function unquoted(head: string): string {
   return head.replace(/(^|[,;\t|\r\n])"(?:[^"]|"")*"/g, '$1')
 }
 
-/**
- * Returns a unique name for every column: `column_3` without a name, `name_2` for the second of a name. SQL does not
- * distinguish the case of letters, so `name` and `Name` are one name.
- */
+/** Returns a unique name for every column: `column_3` without a name, `name_2` for the second of a name. */
 export function columnNames(source: Pick<TableSource, 'name'>, cells: readonly string[]): string[] {
   if (cells.length > MAX_COLUMNS) throw tooWide(source, cells.length)
-  const taken = new Set<string>()
-  const counts = new Map<string, number>()
-  return cells.map((cell, i) => {
-    const name = cell.trim() || `column_${i + 1}`
-    let count = counts.get(name) ?? 1
-    let unique = name
-    while (taken.has(unique.toLowerCase())) unique = `${name}_${++count}`
-    counts.set(name, count)
-    taken.add(unique.toLowerCase())
-    return unique
-  })
+  return uniqueNames(cells.map((cell, i) => cell.trim() || `column_${i + 1}`))
 }
 
 /** Adds columns without names up to a width. */

@@ -84,6 +84,27 @@ describe('Assets.query', () => {
     expect(await ask(`select ${names.join(', ')} from "${ref}"`)).toEqual([{ id: 1, ID_2: 2 }])
   })
 
+  it.each([
+    ['1 as a, 2 as a, 3 as "a:1"', { a: 1, a_2: 2, 'a:1': 3 }],
+    ['1 as a, 2 as A, 3 as a_2, 4 as " a"', { a: 1, A_3: 2, a_2: 3, ' a': 4 }],
+    [
+      '3 as constructor, 4 as constructor, 5 as constructor, 6 as "valueOf"',
+      { constructor: 3, constructor_2: 4, constructor_3: 5, valueOf: 6 },
+    ],
+    [
+      '1 as __proto__, 2 as __proto__',
+      Object.fromEntries([
+        ['__proto__', 1],
+        ['__proto___2', 2],
+      ]),
+    ],
+  ])('gives each column its own name: select %s', async (columns, row) => {
+    const { ref } = await assets.query({ sql: `select ${columns}` })
+    const content = (await assets.resolve(ref)) as { columns: { name: string }[]; rows: object[] }
+    expect(content.columns.map(({ name }) => name)).toEqual(Object.keys(row))
+    expect(Object.entries(content.rows[0] ?? {})).toEqual(Object.entries(row))
+  })
+
   it('keeps lists of whole numbers and decimals', async () => {
     const lists = 'list(n) as n, list(big) as big, list(amount) as amount'
     expect(await ask(`select ${lists} from "${refs.trips}" where city = 1`)).toEqual([

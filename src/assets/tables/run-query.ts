@@ -16,6 +16,7 @@ import { parseJson } from './long-number.ts'
 import { createSpool, type Spool } from './spool.ts'
 import type { TableColumn } from './table-facts.ts'
 import type { BoundTable, TableTask } from './table-task.ts'
+import { uniqueNames } from './unique-names.ts'
 import { type WrittenTable, writeTable } from './write-table.ts'
 
 const { deserialize, serialize } = nodeBuiltin('node:v8')
@@ -178,7 +179,7 @@ async function parquetOfResult(
   most: number,
 ): Promise<WrittenTable> {
   const types = result.columnTypes().map(String)
-  const names = result.deduplicatedColumnNames()
+  const names = uniqueNames(result.columnNames())
   const columns = names.map((name, i) => readerOf(name, types[i] ?? ''))
   const { few, many } = MAX_CHARACTERS
   const characters = most > MAX_CHARACTERS.rows ? many : few

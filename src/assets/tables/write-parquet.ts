@@ -3,6 +3,7 @@ import { ByteWriter, ParquetWriter } from 'hyparquet-writer'
 import { nodeBuiltin } from '../../node-builtin.ts'
 import type { Spool } from './spool.ts'
 import type { Storage } from './table-facts.ts'
+import { uniqueNames } from './unique-names.ts'
 
 const { setImmediate } = nodeBuiltin('node:timers/promises')
 const { zstdCompressSync } = nodeBuiltin('node:zlib')
@@ -112,12 +113,9 @@ function schemaOf(elements: readonly SchemaElement[]): SchemaElement[] {
  * or are names of `Object.prototype`.
  */
 export function storedNames(names: readonly string[]): string[] {
-  const taken = new Set<string>()
-  return names.map((name, i) => {
+  const bases = names.map((name, i) => {
     const base = name.trim() === '' || name.includes('\0') ? `column_${i + 1}` : name
-    let unique = base === '__proto__' ? `${base}_1` : base
-    for (let n = 2; taken.has(unique.toLowerCase()); n++) unique = `${base}_${n}`
-    taken.add(unique.toLowerCase())
-    return unique
+    return base === '__proto__' ? `${base}_1` : base
   })
+  return uniqueNames(bases)
 }

@@ -71,6 +71,27 @@ describe('an output that refers to values', () => {
     expect((await text.result).output).toEqual({ file: 'Ann: 3', ref })
   })
 
+  it('is JSON: integers beyond 2^53, NaN and infinities are text', async () => {
+    const assets = createAssets()
+    const csv = new Blob(['id\n1\n9007199254740993\n'])
+    const { table } = await assets.importFile(csv, { name: 't.csv' })
+    const content_type = 'application/json'
+    const saved = await assets.saveAsset({ content_type, content: [1.5, NaN, { low: -Infinity }] })
+    const output = z.object({
+      ids: z.array(z.object({ id: z.union([z.number(), z.string()]) })).meta(byReference),
+      first: z.number().meta(byReference),
+      list: z.array(z.any()).meta(byReference),
+    })
+    const ids = table?.ref ?? ''
+    const answer = { ids, first: `${ids}/content/rows/0/id`, list: `${saved.ref}/content` }
+    const agent = createAgent({ model: scriptedModel([JSON.stringify(answer)]), assets })
+    expect((await agent.run({ messages: say('x'), output }).result).output).toEqual({
+      ids: [{ id: 1 }, { id: '9007199254740993' }],
+      first: 1,
+      list: [1.5, 'NaN', { low: '-Infinity' }],
+    })
+  })
+
   it.each([
     ['does not exist', '†result#7', 'There is no result †result#7'],
     ['has another type', '†result#1.note', '/rows must be array'],

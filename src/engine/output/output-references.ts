@@ -5,7 +5,8 @@ import { declaresReferences } from '../../boundary/resolve-assets.ts'
 import type { Tool } from '../../boundary/tool.ts'
 import type { ValueSource } from '../../boundary/value-source.ts'
 import { errorMessage } from '../../core/errors.ts'
-import type { JsonObject, JsonValue } from '../../core/json/json.ts'
+import { Branch, copyTree } from '../../core/json/copy-json.ts'
+import { isPlainObject, type JsonObject, type JsonValue } from '../../core/json/json.ts'
 import { answerSchema, answerValue, wrappedAnswer } from '../../models/json-answer.ts'
 import { mismatch, type ReadOutput } from './output-schema.ts'
 
@@ -33,10 +34,24 @@ export async function resolveOutput(
   try {
     const { arguments: args } = await resolveCall(tool, wrappedAnswer(value, schema), reading)
     const answer = await boundary.withInput({ tool, arguments: args }, (input) => input)
-    const output = answerValue(answer as JsonObject, schema)
+    const output = answerValue(withJsonNumbers(answer) as JsonObject, schema)
     const problem = mismatch(schema, output)
     return problem === null ? { value: output } : { problem }
   } catch (error) {
     return { problem: errorMessage(error) }
   }
+}
+
+/** Copies an answer. Bigints become numbers, or text beyond 2^53. NaN and the infinities become text. */
+function withJsonNumbers(answer: unknown): unknown {
+  return copyTree(answer, (value) => {
+    if (typeof value === 'number') return Number.isFinite(value) ? value : String(value)
+    if (typeof value === 'bigint') {
+      const number = Number(value)
+      return Number.isSafeInteger(number) ? number : String(value)
+    }
+    if (Array.isArray(value)) return new Branch(value, true, value.entries())
+    if (isPlainObject(value)) return new Branch(value, false, Object.entries(value))
+    return value as JsonValue
+  })
 }
