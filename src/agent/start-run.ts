@@ -10,6 +10,7 @@ import type { Message } from '../core/messages/message.ts'
 import { newId } from '../core/new-id.ts'
 import type { Decide } from '../engine/append-batch.ts'
 import { FollowedRun } from '../engine/follow-run.ts'
+import { steersRun } from '../engine/next.ts'
 import {
   inputOutput,
   type OutputOf,
@@ -234,7 +235,8 @@ async function appendRun(
       }
       if (!isFree && ifBusy === 'reject') throw busy(session.id)
       // Commands run only at the start of a run, so they wait for a new run.
-      const steers = ifBusy === 'steer' && run !== null && !messagesIn(events).some(isCommand)
+      const isSteer = ifBusy === 'steer' && !messagesIn(events).some(isCommand)
+      const steers = isSteer && run !== null && steersRun({ deliver: 'next_step', context }, run)
       if (steers) taker = run.runId
       if (steers && overrides) throw steersAsked()
       const fields = {

@@ -13,10 +13,13 @@ import {
 } from '../core/events/conversation-state.ts'
 import type { CompactionReason, FinishReason, TokenUsage } from '../core/events/events.ts'
 import type { ToolCall } from '../core/messages/message.ts'
+import { nodeBuiltin } from '../node-builtin.ts'
 import { CallGraph } from './calls/call-graph.ts'
 import type { ResolvedLimits } from './limits.ts'
 import { outputProblem } from './output/run-output.ts'
 import type { AgentSettings } from './run-settings.ts'
+
+const { isDeepStrictEqual } = nodeBuiltin('node:util')
 
 /**
  * The next action in a conversation.
@@ -87,7 +90,7 @@ export function next(state: ConversationState, input: NextInput): Next {
     if (!isPaused && isOverdue(run, input)) return { type: 'end_run', run, reason: 'time_limit' }
     return { type: 'run_calls', run, step }
   }
-  const steering = state.inbox.some(({ deliver }) => deliver === 'next_step')
+  const steering = state.inbox.some((queued) => steersRun(queued, run))
   if (step.commandIds && !steering && hasOnlyCommands(run, step.commandIds)) {
     return { type: 'end_run', run, reason: 'done' }
   }
@@ -189,8 +192,20 @@ function beginOrEnd(state: ConversationState, run: RunState, input: NextInput): 
   if (limit) return { type: 'end_run', run, reason: limit }
   const reason = input.compaction?.(state) ?? null
   if (reason) return { type: 'compact', run, reason }
-  const messages = state.inbox.filter(({ deliver }) => deliver === 'next_step')
+  const messages = state.inbox.filter((queued) => steersRun(queued, run))
   return { type: 'begin_step', run, messages }
+}
+
+/**
+ * Whether a message goes into the open run. If its context differs, it waits for a run with that context, because tools
+ * may rely on it.
+ */
+export function steersRun(
+  { deliver, context }: Pick<QueuedMessage, 'deliver' | 'context'>,
+  run: Pick<RunState, 'context'>,
+): boolean {
+  if (deliver !== 'next_step') return false
+  return context === undefined || isDeepStrictEqual(context, run.context)
 }
 
 function reachedLimit(run: RunState, input: NextInput): FinishReason | null {

@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { afterAll, describe, expect, it } from 'vitest'
 import { sqliteRecords } from '../assets/records/sqlite-records.ts'
 import type { ConversationEvent } from '../core/events/events.ts'
+import { chat } from '../testing/conversation-log/events.ts'
 import { testConversationLog } from '../testing/conversation-log.ts'
 import type { ConversationLog } from './conversation-log.ts'
 import { createSqliteLog } from './sqlite-log.ts'
@@ -197,3 +198,16 @@ function commitsIn(path: string): number {
   for (let at = 32; at < wal.length; at += frame) if (wal.readUInt32BE(at + 4) > 0) commits++
   return commits
 }
+
+it('keeps nothing of a deleted conversation in its files', async () => {
+  const path = file()
+  const log = createSqliteLog(path)
+  const secret = 'the text that was deleted'
+  await log.append('c', [chat(secret)])
+  await log.append('other', [chat('the text that stays')])
+  await log.delete('c')
+  await log.close()
+  const texts = readFileSync(path, 'latin1')
+  expect(texts).toContain('the text that stays')
+  expect(texts).not.toContain(secret)
+})

@@ -204,3 +204,46 @@ describe('signed URLs of assets', () => {
     ])
   })
 })
+
+describe('a check of tokens by the app', () => {
+  const caller = { subject: 'ada', namespace: 'acme', role: 'member' }
+  const listed = async (verified: unknown): Promise<number> => {
+    const api = openApi([], { auth: { verify: () => verified as never } })
+    return (await api.ask('/api/conversations', { token: 'any' })).status
+  }
+
+  it('fails closed if what it returns is incomplete', async () => {
+    expect(await listed(caller)).toBe(200)
+    expect(await listed({ ...caller, namespace: null, email: 'a@b.c' })).toBe(200)
+    expect(await listed(null)).toBe(401)
+    const wrong = [
+      { namespace: undefined },
+      { namespace: 12 },
+      { subject: undefined },
+      { role: 'x' },
+    ]
+    for (const part of wrong) expect(await listed({ ...caller, ...part })).toBe(500)
+    expect(await listed(true)).toBe(500)
+  })
+})
+
+it('tells a caller who sends too much when to send again', async () => {
+  const api = openApi([], { auth: { secret: SECRET }, limits: { requestsPerMinute: 1 } })
+  const as = { token: await token('reader') }
+  expect((await api.ask('/api/conversations', as)).status).toBe(200)
+  const refused = await api.ask('/api/conversations', as)
+  expect(refused.status).toBe(429)
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(30)
+})
+
+it('lets only those import conversations who may speak as others', async () => {
+  const api = openApi([], { auth: { secret: SECRET }, speakAs: () => false })
+  const request = {
+    method: 'POST',
+    token: await token('owner'),
+    body: '{}\n',
+    headers: { 'content-type': 'application/x-ndjson' },
+  }
+  const refused = await api.ask('/api/conversations/import', request)
+  expect(await refusal(refused)).toEqual({ status: 403, code: 'forbidden' })
+})

@@ -1,4 +1,4 @@
-import { RateLimiterMemory } from 'rate-limiter-flexible'
+import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible'
 import type { z } from 'zod'
 import { ByrefError } from '../core/errors.ts'
 import { scopedKey } from '../log/conversation-log.ts'
@@ -32,6 +32,17 @@ export function requireRole(caller: Caller, needed: Role): void {
   )
 }
 
+/** Thrown if a caller has sent too many requests. */
+export class RateLimitedError extends ByrefError {
+  /** When the caller may send again, in seconds from now. */
+  readonly seconds: number
+
+  constructor(perMinute: number, seconds: number) {
+    super('rate_limited', `More than ${perMinute} requests in one minute: wait ${seconds} seconds`)
+    this.seconds = seconds
+  }
+}
+
 /**
  * Counts the requests of each caller. Without a limit, every request passes.
  *
@@ -45,10 +56,8 @@ export function createRateLimit(perMinute: number | null): (caller: Caller) => P
       await limiter.consume(scopedKey(namespace, subject))
     } catch (refused) {
       if (refused instanceof Error) throw refused
-      throw new ByrefError(
-        'rate_limited',
-        `More than ${perMinute} requests in one minute: wait, then send fewer`,
-      )
+      const seconds = Math.ceil((refused as RateLimiterRes).msBeforeNext / 1000)
+      throw new RateLimitedError(perMinute, seconds)
     }
   }
 }

@@ -112,13 +112,13 @@ const OPTIONS: OptionTable<ServerOptions> = {
 
 /** A server of agents. It has the API of docs/reference/http-api.md, and the workbench. */
 export interface Server {
-  /** Handles one request. Use it in tests, and in any runtime that has web requests. */
-  fetch(request: Request): Response | Promise<Response>
+  /** Handles one request. Use it in tests, in a server of your own, and in any runtime that has web requests. */
+  readonly fetch: (request: Request) => Response | Promise<Response>
   /** Listens on Node. @throws ByrefError `config_invalid` for an address that is taken, not allowed, or open to everyone */
   listen(options?: ListenOptions): Promise<Listening>
   /** The OpenAPI 3.1 document of the routes, which `GET /api/openapi.json` returns. */
   readonly openApi: Readonly<Record<string, unknown>>
-  /** Ends the streams. The agents stay open. */
+  /** Rejects new requests with `shutting_down`, and ends the streams. The agents stay open. */
   close(): void
 }
 
@@ -172,15 +172,13 @@ class AgentServer implements Server {
     this.#mount(routes, uploads)
   }
 
-  fetch(request: Request): Response | Promise<Response> {
-    return this.#app.fetch(request)
-  }
+  /** A field, because apps pass it to a server or mount it. */
+  readonly fetch = (request: Request): Response | Promise<Response> => this.#app.fetch(request)
 
   listen(options?: ListenOptions): Promise<Listening> {
     return listen(this.#app, options, {
       needsToken: this.#auth.required,
       drain: async () => {
-        this.#isDraining = true
         this.close()
         await Promise.all([...this.#agents.values()].map((agent) => agent.close()))
       },
@@ -188,6 +186,7 @@ class AgentServer implements Server {
   }
 
   close(): void {
+    this.#isDraining = true
     this.#hub.close()
     this.#readers?.close()
   }

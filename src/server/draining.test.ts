@@ -96,3 +96,13 @@ describe('a server whose log does not respond', () => {
     expect(logged).toMatchObject([{ err: { cause: { message: 'the disk is gone' } } }])
   })
 })
+
+it('a server inside another server stops accepting work when it is closed', async () => {
+  const { server } = openApi()
+  // As apps pass it to a server, or mount it.
+  const { fetch: handle } = server
+  const ready = async () => (await handle(new Request('http://127.0.0.1/readyz'))).status
+  expect(await ready()).toBe(200)
+  server.close()
+  expect(await ready()).toBe(503)
+})

@@ -3,6 +3,7 @@ import type { z } from 'zod'
 import { TableError } from '../assets/tables/table-error.ts'
 import { ByrefError, type ByrefErrorCode, HTTP_STATUS, publicMessage } from '../core/errors.ts'
 import type { errorAnswer } from '../wire/common.ts'
+import { RateLimitedError } from './caller.ts'
 import { publicInfo } from './public-info.ts'
 import { RequestError } from './request-body.ts'
 
@@ -32,7 +33,8 @@ export function isServerFault(error: unknown): boolean {
 export function errorResponse(error: unknown, c: Context): Response {
   const code = codeOf(error)
   const status = code === null ? 500 : HTTP_STATUS[code]
-  if (status === 429 || status === 503) c.header('retry-after', '1')
+  const seconds = error instanceof RateLimitedError ? error.seconds : 1
+  if (status === 429 || status === 503) c.header('retry-after', `${seconds}`)
   if (code === 'unauthorized') c.header('www-authenticate', 'Bearer realm="byref"')
   c.header('cache-control', 'no-store')
   return c.json(failureOf(error), status)

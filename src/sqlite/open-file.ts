@@ -73,7 +73,8 @@ function notThere(cause: TypeError): ByrefError {
 
 function prepare<S>(db: DatabaseSync, kind: FileKind<S>): Omit<OpenFile<S>, 'isMoved'> {
   try {
-    db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
+    // What is deleted is overwritten with zeros, so that the file no longer contains it.
+    db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON')
     migrate(db, kind)
     return { db, sql: kind.prepare(db), isTemporary: false }
   } catch (error) {

@@ -77,7 +77,10 @@ export function webStream(stream: InstanceType<typeof Readable>): ReadableStream
     if (done) controller.close()
     else controller.enqueue(value instanceof Uint8Array ? plain(value) : value)
   }
-  return new ReadableStream({ pull, cancel: () => void stream.destroy() }, { highWaterMark: 0 })
+  const cancel = (): void => {
+    stream.destroy()
+  }
+  return new ReadableStream({ pull, cancel }, { highWaterMark: 0 })
 }
 
 /** Returns whether a value is a readable stream of Node. */

@@ -89,12 +89,12 @@ async function readPart(
   { assets }: MediaSource,
 ): Promise<ReadBody> {
   const { bytes } = stored ?? (await assets.get(ref))
+  if (!(await hasType(bytes, plan.mime))) return wrongType(plan.mime)
   if (plan.type === 'image') {
     const image = await fitImage(bytes, plan)
     if (image.type === 'failed') return image
     return { type: 'data', mime: image.mime, base64: base64Of(image.bytes) }
   }
-  if (!(await hasType(bytes, plan.mime))) return wrongType(plan.mime)
   if (plan.mime === 'application/pdf') {
     const pages = await pdfPages(bytes)
     if (pages === null) return { type: 'failed', why: 'it is not a readable PDF' }

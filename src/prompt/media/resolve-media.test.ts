@@ -179,6 +179,10 @@ describe('resolveMedia', () => {
     expect(await texts(media(wav.ref))).toEqual([
       `[audio not shown: ${wav.ref}, audio/wav, ${wav.size} bytes, "a \\"b\\".wav": the model does not accept this type]`,
     ])
+    const page = await assets.save(Buffer.from('Too many requests'), 'image/png')
+    expect(await texts(media(page.ref))).toEqual([
+      `[image not shown: ${page.ref}, image/png, 17 bytes: its bytes are not image/png]`,
+    ])
     expect(await texts(media(wav.ref, { fallback: 'type' }))).toEqual(['[not shown: audio/wav]'])
     expect(await texts(media('asset://gone', { kind: 'audio' }))).toEqual([
       '[unresolved audio: asset://gone]',

@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import { getCookie } from 'hono/cookie'
 import { createRemoteJWKSet, decodeJwt, errors, type JWTVerifyGetKey, jwtVerify } from 'jose'
-import { is, type OptionTable } from '../../core/check-options.ts'
+import { checkOptions, is, type OptionTable } from '../../core/check-options.ts'
 import { ByrefError } from '../../core/errors.ts'
 import type { Caller } from '../caller.ts'
 import { callerOf, readToken, signingKey } from './tokens.ts'
@@ -49,7 +49,7 @@ export class Auth {
     this.#checks = [
       ...(key ? [(token: string) => readToken(key, token)] : []),
       ...(jwks ? [jwksVerifier(jwks)] : []),
-      ...(verify ? [verify] : []),
+      ...(verify ? [checked(verify)] : []),
     ]
     if (this.required && this.#checks.length === 0) {
       throw new ByrefError('config_invalid', 'auth needs secret, jwks or verify')
@@ -81,6 +81,23 @@ export class Auth {
     const caller = await this.read(token)
     if (caller) return caller
     throw invalidToken()
+  }
+}
+
+const CALLER: OptionTable<Caller> = {
+  subject: is.required(is.string),
+  // A misspelt claim must not put the callers of all tenants into one namespace.
+  namespace: is.required(is.nullable(is.string)),
+  role: is.required(is.oneOf('reader', 'member', 'owner')),
+}
+
+/** Checks what an app's own `verify` returns. The check throws ByrefError `config_invalid`. */
+function checked(verify: NonNullable<AuthOptions['verify']>) {
+  return async (token: string): Promise<Caller | null> => {
+    const caller = await verify(token)
+    if (!caller) return null
+    const { subject, namespace, role } = caller
+    return checkOptions('The result of auth.verify', { subject, namespace, role }, CALLER)
   }
 }
 

@@ -57,7 +57,13 @@ export const conversationRoutes: readonly Route[] = [
       answers: { 201: wire.created },
       errors: ['conversation_exists', 'body_too_large'],
     },
-    async ({ c, query, agent, json }) => {
+    async ({ c, query, agent, speaker, json }) => {
+      if (!speaker.speaksAsOthers) {
+        throw new ByrefError(
+          'forbidden',
+          'You may not import conversations, because they contain messages and approvals of others. A server allows it with createServer({ speakAs })',
+        )
+      }
       const id = await agent().log.import(bodyLines(c), query)
       return json({ id }, 201)
     },
