@@ -3,28 +3,37 @@ import type { Assets } from '../assets/assets-contract.ts'
 import { base64Of, dataUrlOf } from '../assets/bodies/data-url.ts'
 import { documentForm, readsAsText, tableFormat } from '../assets/bodies/mime-type.ts'
 import { decodeText } from '../assets/bodies/text-encoding.ts'
+import { heldBody } from '../assets/held-body.ts'
 import { csvText } from '../assets/tables/csv-text.ts'
 import { PARQUET_TYPE } from '../assets/tables/table-facts.ts'
 import { type Alternatives, acceptsType } from '../core/board/schema-walk.ts'
 import { ByrefError } from '../core/errors.ts'
-import { type AssetRef, formatAssetRef, parseAssetRef } from '../core/refs/asset-ref.ts'
+import {
+  type AssetRef,
+  type AssetRefParts,
+  formatAssetRef,
+  parseAssetRef,
+} from '../core/refs/asset-ref.ts'
 import type { JsonSchema } from './describe-schema.ts'
 import type { Codec } from './describe-tool.ts'
 
 /**
  * Converts the value of a reference to what a parameter accepts. Of the schemas that accept references, it chooses the
  * first that asks for bytes or matches the value, or else the first that the value can be converted to. Also returns
- * that schema. With `acceptsFiles`, a text parameter also accepts files, as base64 or a data URL. It is for tools that
- * do not know references.
+ * that schema. A field that holds a file of a result is that file, unless the parameter takes objects. With
+ * `acceptsFiles`, a text parameter also accepts files, as base64 or a data URL. It is for tools that do not know
+ * references.
  *
  * @throws ByrefError the error of the reference that failed; `invalid_arguments` if the value fits no schema
  */
 export async function convertAsset(
-  ref: string | AssetRef,
+  given: string | AssetRef,
   accepting: Alternatives,
   assets: Assets,
   { acceptsFiles = false, bytes, saveFile }: Codec & { acceptsFiles?: boolean } = {},
 ): Promise<{ value: unknown; schema: JsonSchema }> {
+  const held = await heldBody(parseAssetRef(given) as AssetRefParts, assets)
+  const ref = held?.ref ?? given
   let value: Promise<unknown> | undefined
   const resolved = (): Promise<unknown> => {
     value ??= assets.resolve(ref)
@@ -36,6 +45,9 @@ export async function convertAsset(
     if (saveFile && schema.format === 'path') return { value: await saveFile(ref, assets), schema }
     const form = FORMS.find(({ fits }) => fits(schema))
     if (form) return { value: encoded(await form.make(ref, assets)), schema }
+    if (held && !isText(schema) && acceptsType(schema, held.value)) {
+      return { value: held.value, schema }
+    }
     const isFile = (await resolved()) instanceof Uint8Array
     if (acceptsFiles && takesFile(schema) && (isFile || (await wholeFile(ref, assets)) !== null)) {
       return { value: await fileText(schema, ref, assets), schema }

@@ -74,6 +74,27 @@ describe('resolveAssets', () => {
     expect(await given(body, forbidden)).toEqual(body)
   })
 
+  it('gives the file that a field of an asset holds', async () => {
+    const file = { assetRef: bytes.ref, mimeType: 'image/png', kind: 'image' }
+    const content = { rows: [], image: file, text: { ...file, assetRef: text.ref } }
+    const { ref } = await assets.saveAsset({ content_type: 'application/json', content })
+    const { base64 } = await assets.getBase64(bytes.ref)
+    const image = `${ref}/content/image`
+    expect(await given(image, { type: 'string' })).toBe(base64)
+    expect(await given(image, { type: 'string', format: 'uri' })).toBe(
+      `data:image/png;base64,${base64}`,
+    )
+    expect(await given(`${ref}/content/text`, accepting({ type: 'string' }))).toBe('{"a": [1, 2]}')
+    expect(await given(image, accepting({ asset_ref_as: 'bytes' }))).toEqual(
+      new Uint8Array(Buffer.from(base64, 'base64')),
+    )
+    expect(await given(image, { type: 'object' })).toEqual(file)
+    expect(await given(image, accepting({}))).toEqual(file)
+    await expect(given(image, accepting({ type: 'string' }))).rejects.toThrow(
+      `${bytes.ref} is image/png, 9 bytes and cannot be converted to text`,
+    )
+  })
+
   it('finds the parameters inside lists and objects', async () => {
     const n = accepting({ type: 'number' })
     const ref = `${table.ref}/content/rows/0/x`

@@ -1,5 +1,6 @@
 import type { Assets } from '../assets/assets-contract.ts'
 import { decodeDataUrl, parseDataUrl } from '../assets/bodies/data-url.ts'
+import { namedBody } from '../assets/held-body.ts'
 import { inParallel } from '../assets/in-parallel.ts'
 import { listRows } from '../assets/tables/table-rows.ts'
 import { type Alternatives, acceptsType } from '../core/board/schema-walk.ts'
@@ -202,13 +203,6 @@ function fileTextAt(place: Place): FoundReference | null {
 function mayBeRef(value: string | object): boolean {
   if (typeof value === 'string') return isAssetRef(value)
   return Object.hasOwn(value, 'asset_id') || namedBody(value) !== null
-}
-
-/** Returns the reference of a file in a result, `{ assetRef, mimeType, … }`; null for any other value. */
-export function namedBody(value: unknown): string | null {
-  const { assetRef, mimeType } = Object(value) as { assetRef?: unknown; mimeType?: unknown }
-  const isBody = typeof mimeType === 'string' && typeof assetRef === 'string'
-  return isBody && isAssetRef(assetRef) ? assetRef : null
 }
 
 /** @param isExpected Whether the place accepts references. Then a reference may have no field path. */

@@ -204,7 +204,10 @@ export async function approvedItems(
   const { labelsOf } = sourceOf(scope, plan)
   const items = (all as (Record<string, unknown> | null)[]).map(async (args): Promise<Item> => {
     if (!args) return { error: { code: 'invalid_arguments', message } }
-    return { arguments: args, reads: labelsOf ? await assetReads(args, labelsOf) : [] }
+    return {
+      arguments: args,
+      reads: labelsOf ? await assetReads(args, labelsOf, scope.assets) : [],
+    }
   })
   return { items: await Promise.all(items) }
 }
