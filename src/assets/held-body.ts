@@ -2,11 +2,19 @@ import { ByrefError } from '../core/errors.ts'
 import { type AssetRefParts, formatAssetRef, isAssetRef } from '../core/refs/asset-ref.ts'
 import type { Assets } from './assets-contract.ts'
 
+/**
+ * Returns the reference of an object that names an asset by its `assetRef`, such as a file as a prompt shows it, or a
+ * result of `query_tables`. Null for any other value.
+ */
+export function namedAsset(value: unknown): string | null {
+  const { assetRef } = Object(value) as { assetRef?: unknown }
+  return typeof assetRef === 'string' && isAssetRef(assetRef) ? assetRef : null
+}
+
 /** Returns the reference of a file in a result, `{ assetRef, mimeType, … }`; null for any other value. */
 export function namedBody(value: unknown): string | null {
-  const { assetRef, mimeType } = Object(value) as { assetRef?: unknown; mimeType?: unknown }
-  const isBody = typeof mimeType === 'string' && typeof assetRef === 'string'
-  return isBody && isAssetRef(assetRef) ? assetRef : null
+  const { mimeType } = Object(value) as { mimeType?: unknown }
+  return typeof mimeType === 'string' ? namedAsset(value) : null
 }
 
 /** A field of an asset that holds a file of a result, such as `asset://id/content/picture`. */

@@ -221,6 +221,38 @@ describe('resolveAssets', () => {
     }
   })
 
+  it('gives the asset that an object names to a parameter that takes text or a list', async () => {
+    const { base64 } = await assets.getBase64(bytes.ref)
+    const photos = {
+      type: 'array',
+      items: { type: 'object', properties: { data: { type: 'string' } } },
+    }
+    const named = { assetRef: bytes.ref }
+    expect(await given([{ data: named }], photos)).toEqual([{ data: base64 }])
+    expect(await given(named, { type: 'object' })).toBe(named)
+    expect(await given(named, { type: ['string', 'object'] })).toBe(named)
+    expect(await given(named, {})).toBe(named)
+    await expect(given(named, accepting({ type: 'string' }))).rejects.toThrow(
+      'cannot be converted to text',
+    )
+    const saved = await assets.save(new Blob(['n\n1\n2\n'], { type: 'text/csv' }))
+    const { table } = await assets.importFile(new Blob(['n\n1\n2\n']), { name: 'n.csv' })
+    const rows = [{ n: 1 }, { n: 2 }]
+    const list = { type: 'array', items: { type: 'object' } }
+    const marked = accepting({ type: 'array' })
+    const other = { type: 'object', properties: { p: list, q: accepting({ type: 'string' }) } }
+    for (const value of [
+      { assetRef: saved.ref, mimeType: 'text/csv', kind: 'file' },
+      { assetRef: table?.ref, rowCount: 2, columns: [], rows: [{ n: 1 }] },
+    ]) {
+      expect(await given(value, list)).toEqual(rows)
+      expect(await given(value, marked)).toEqual(rows)
+      expect(await given({ p: value }, other)).toEqual({ p: rows })
+      expect(await given(value, { type: 'string' })).toBe('n\n1\n2\n')
+    }
+    await expect(given(named, list)).rejects.toThrow('cannot be converted to array')
+  })
+
   it('reports values of the wrong type', async () => {
     await expect(given(bytes.ref, accepting({ type: 'object' }))).rejects.toThrow(
       /image\/png, 9 bytes and cannot be converted to object/,

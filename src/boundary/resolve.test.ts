@@ -311,6 +311,7 @@ describe('a field that holds a file', async () => {
     for (const text of [`${ref}/content/image`, `see <|${ref}/content/image|>`]) {
       expect((await labels({ p: [text] }))[0]).toEqual(both)
     }
+    expect(await labels({ p: [file, { assetRef: picture.ref }] })).toEqual([SECRET, SECRET])
     expect(await labels({ p: [`${ref}/content/size`, ref] })).toEqual([UNTRUSTED, UNTRUSTED])
     const values = Object.assign(new ConversationSource(conversation, { id: 'now' }), { labelsOf })
     const args = { p: `see data:image/png;base64,<|${ref}/content/image|>` }
