@@ -1,7 +1,14 @@
 import type { AssetInfo } from '../assets/asset-store.ts'
 import type { Assets } from '../assets/assets-contract.ts'
 import { base64Of, dataUrlOf } from '../assets/bodies/data-url.ts'
-import { documentForm, readsAsText, tableFormat } from '../assets/bodies/mime-type.ts'
+import {
+  documentForm,
+  isJsonType,
+  mayBeText,
+  readsAsText,
+  tableFormat,
+} from '../assets/bodies/mime-type.ts'
+import { headText } from '../assets/bodies/sniff.ts'
 import { decodeText } from '../assets/bodies/text-encoding.ts'
 import { heldBody } from '../assets/held-body.ts'
 import { csvText } from '../assets/tables/csv-text.ts'
@@ -73,7 +80,7 @@ export async function textOf(ref: string | AssetRef, assets: Assets): Promise<st
   const { bytes, mime } = await assets.get(ref)
   if (documentForm(mime)) return (await assets.text(ref)).text
   if (mime === PARQUET_TYPE && (await isTable(ref, assets))) return csvText(ref, assets)
-  const text = readsAsText(mime) ? decodeText(bytes) : decode(bytes)
+  const text = textIn(bytes, mime)
   if (text !== null) return text
   throw cannotConvert(ref, `${mime}, ${bytes.length} bytes`, ['text'])
 }
@@ -161,10 +168,8 @@ async function convertTo(
 ): Promise<unknown> {
   const types = [schema.type].flat()
   if (types.includes('string') || isText(schema)) {
-    const isFile = value instanceof Uint8Array
     try {
-      const text = await textOf(ref, assets)
-      if (!acceptsFiles || !isFile || !text.includes('\0')) return text
+      return await textOf(ref, assets)
     } catch (error) {
       const cannotBeText =
         error instanceof ByrefError && /^(invalid_arguments|asset_unsupported)$/.test(error.code)
@@ -242,6 +247,14 @@ function parseJson(text: string, ref: string | AssetRef): unknown {
       cause,
     })
   }
+}
+
+/** Returns the text of a file that is not a document. Null if its type, or else its bytes show that it is not text. */
+function textIn(bytes: Uint8Array, mime: string): string | null {
+  if (readsAsText(mime)) return decodeText(bytes)
+  if (isJsonType(mime)) return decode(bytes)
+  const found = mayBeText(mime) ? headText(bytes, true) : null
+  return found?.encoding === 'utf-8' ? found.text : null
 }
 
 /** Decodes UTF-8; null if the bytes are not valid. */

@@ -187,6 +187,32 @@ describe('resolveAssets', () => {
     )
   })
 
+  it('passes a file as text or base64 by its type, or else by its bytes', async () => {
+    const words = Buffer.from('words, \t\u001b[1m\r\n')
+    const control = Buffer.from([1, 2, 3, 65])
+    const passed = async (bytes: Uint8Array, mime: string) => {
+      const { ref } = await assets.save(bytes, mime)
+      const value = await given(ref, { type: 'string' })
+      if (value === Buffer.from(bytes).toString('base64')) return 'base64'
+      return value === Buffer.from(bytes).toString() ? 'text' : value
+    }
+    const binary = ['image/png', 'audio/wav', 'application/zip', 'application/x-protobuf']
+    for (const mime of binary) expect([mime, await passed(words, mime)]).toEqual([mime, 'base64'])
+    const texts = ['application/yaml', 'application/x-sh', 'application/javascript', 'model/obj']
+    for (const mime of [...texts, 'application/octet-stream', 'text/x-log']) {
+      expect([mime, await passed(words, mime)]).toEqual([mime, 'text'])
+    }
+    for (const mime of ['application/octet-stream', 'application/yaml']) {
+      expect([mime, await passed(control, mime)]).toEqual([mime, 'base64'])
+    }
+    const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>')
+    expect(await passed(svg, 'image/svg+xml')).toBe('text')
+    const { ref } = await assets.save(words, 'image/png')
+    await expect(given(ref, accepting({ type: 'string' }))).rejects.toThrow(
+      'image/png, 14 bytes and cannot be converted to text',
+    )
+  })
+
   it('gives the rows of a table to a parameter that takes a list', async () => {
     const csv = new Blob(['city,km\nOslo,1\nBergen,2\n'], { type: 'text/csv' })
     const { table, asset } = await assets.importFile(csv, { name: 'trips.csv' })
