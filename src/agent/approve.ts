@@ -97,7 +97,7 @@ export async function answerApproval(
   if (args !== undefined) await checkChanged(checkedWith, session, call, args)
   if (by !== undefined && session.labels) {
     const { asset } = sourceLabels(session.labels, checkedWith.assets)
-    const reads = await assetReads([args, given], async (ref) => asset(ref))
+    const reads = await assetReads([args, given], asset, checkedWith.assets)
     for (const { labels } of reads) checkApprover(by, call, wholeOf(labels))
   }
   const changedTo = await storedArguments(args, call, checkedWith.assets)

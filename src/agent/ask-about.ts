@@ -1,4 +1,4 @@
-import { namedBody } from '../boundary/resolve-assets.ts'
+import { namedBody } from '../assets/held-body.ts'
 import { defineTool, type Tool, type ToolContext } from '../boundary/tool.ts'
 import { ByrefError } from '../core/errors.ts'
 import type { JsonObject } from '../core/json/json.ts'

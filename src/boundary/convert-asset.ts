@@ -1,30 +1,46 @@
 import type { AssetInfo } from '../assets/asset-store.ts'
 import type { Assets } from '../assets/assets-contract.ts'
 import { base64Of, dataUrlOf } from '../assets/bodies/data-url.ts'
-import { documentForm, readsAsText, tableFormat } from '../assets/bodies/mime-type.ts'
+import {
+  documentForm,
+  isJsonType,
+  mayBeText,
+  readsAsText,
+  tableFormat,
+} from '../assets/bodies/mime-type.ts'
+import { headText } from '../assets/bodies/sniff.ts'
 import { decodeText } from '../assets/bodies/text-encoding.ts'
+import { heldBody } from '../assets/held-body.ts'
 import { csvText } from '../assets/tables/csv-text.ts'
 import { PARQUET_TYPE } from '../assets/tables/table-facts.ts'
 import { type Alternatives, acceptsType } from '../core/board/schema-walk.ts'
 import { ByrefError } from '../core/errors.ts'
-import { type AssetRef, formatAssetRef, parseAssetRef } from '../core/refs/asset-ref.ts'
+import {
+  type AssetRef,
+  type AssetRefParts,
+  formatAssetRef,
+  parseAssetRef,
+} from '../core/refs/asset-ref.ts'
 import type { JsonSchema } from './describe-schema.ts'
 import type { Codec } from './describe-tool.ts'
 
 /**
  * Converts the value of a reference to what a parameter accepts. Of the schemas that accept references, it chooses the
  * first that asks for bytes or matches the value, or else the first that the value can be converted to. Also returns
- * that schema. With `acceptsFiles`, a text parameter also accepts files, as base64 or a data URL. It is for tools that
- * do not know references.
+ * that schema. A field that holds a file of a result is that file, unless the parameter takes objects. With
+ * `acceptsFiles`, a text parameter also accepts files, as base64 or a data URL. It is for tools that do not know
+ * references.
  *
  * @throws ByrefError the error of the reference that failed; `invalid_arguments` if the value fits no schema
  */
 export async function convertAsset(
-  ref: string | AssetRef,
+  given: string | AssetRef,
   accepting: Alternatives,
   assets: Assets,
   { acceptsFiles = false, bytes, saveFile }: Codec & { acceptsFiles?: boolean } = {},
 ): Promise<{ value: unknown; schema: JsonSchema }> {
+  const held = await heldBody(parseAssetRef(given) as AssetRefParts, assets)
+  const ref = held?.ref ?? given
   let value: Promise<unknown> | undefined
   const resolved = (): Promise<unknown> => {
     value ??= assets.resolve(ref)
@@ -36,6 +52,9 @@ export async function convertAsset(
     if (saveFile && schema.format === 'path') return { value: await saveFile(ref, assets), schema }
     const form = FORMS.find(({ fits }) => fits(schema))
     if (form) return { value: encoded(await form.make(ref, assets)), schema }
+    if (held && !isText(schema) && acceptsType(schema, held.value)) {
+      return { value: held.value, schema }
+    }
     const isFile = (await resolved()) instanceof Uint8Array
     if (acceptsFiles && takesFile(schema) && (isFile || (await wholeFile(ref, assets)) !== null)) {
       return { value: await fileText(schema, ref, assets), schema }
@@ -61,7 +80,7 @@ export async function textOf(ref: string | AssetRef, assets: Assets): Promise<st
   const { bytes, mime } = await assets.get(ref)
   if (documentForm(mime)) return (await assets.text(ref)).text
   if (mime === PARQUET_TYPE && (await isTable(ref, assets))) return csvText(ref, assets)
-  const text = readsAsText(mime) ? decodeText(bytes) : decode(bytes)
+  const text = textIn(bytes, mime)
   if (text !== null) return text
   throw cannotConvert(ref, `${mime}, ${bytes.length} bytes`, ['text'])
 }
@@ -149,10 +168,8 @@ async function convertTo(
 ): Promise<unknown> {
   const types = [schema.type].flat()
   if (types.includes('string') || isText(schema)) {
-    const isFile = value instanceof Uint8Array
     try {
-      const text = await textOf(ref, assets)
-      if (!acceptsFiles || !isFile || !text.includes('\0')) return text
+      return await textOf(ref, assets)
     } catch (error) {
       const cannotBeText =
         error instanceof ByrefError && /^(invalid_arguments|asset_unsupported)$/.test(error.code)
@@ -230,6 +247,14 @@ function parseJson(text: string, ref: string | AssetRef): unknown {
       cause,
     })
   }
+}
+
+/** Returns the text of a file that is not a document. Null if its type, or else its bytes show that it is not text. */
+function textIn(bytes: Uint8Array, mime: string): string | null {
+  if (readsAsText(mime)) return decodeText(bytes)
+  if (isJsonType(mime)) return decode(bytes)
+  const found = mayBeText(mime) ? headText(bytes, true) : null
+  return found?.encoding === 'utf-8' ? found.text : null
 }
 
 /** Decodes UTF-8; null if the bytes are not valid. */

@@ -74,6 +74,27 @@ describe('resolveAssets', () => {
     expect(await given(body, forbidden)).toEqual(body)
   })
 
+  it('gives the file that a field of an asset holds', async () => {
+    const file = { assetRef: bytes.ref, mimeType: 'image/png', kind: 'image' }
+    const content = { rows: [], image: file, text: { ...file, assetRef: text.ref } }
+    const { ref } = await assets.saveAsset({ content_type: 'application/json', content })
+    const { base64 } = await assets.getBase64(bytes.ref)
+    const image = `${ref}/content/image`
+    expect(await given(image, { type: 'string' })).toBe(base64)
+    expect(await given(image, { type: 'string', format: 'uri' })).toBe(
+      `data:image/png;base64,${base64}`,
+    )
+    expect(await given(`${ref}/content/text`, accepting({ type: 'string' }))).toBe('{"a": [1, 2]}')
+    expect(await given(image, accepting({ asset_ref_as: 'bytes' }))).toEqual(
+      new Uint8Array(Buffer.from(base64, 'base64')),
+    )
+    expect(await given(image, { type: 'object' })).toEqual(file)
+    expect(await given(image, accepting({}))).toEqual(file)
+    await expect(given(image, accepting({ type: 'string' }))).rejects.toThrow(
+      `${bytes.ref} is image/png, 9 bytes and cannot be converted to text`,
+    )
+  })
+
   it('finds the parameters inside lists and objects', async () => {
     const n = accepting({ type: 'number' })
     const ref = `${table.ref}/content/rows/0/x`
@@ -166,6 +187,32 @@ describe('resolveAssets', () => {
     )
   })
 
+  it('passes a file as text or base64 by its type, or else by its bytes', async () => {
+    const words = Buffer.from('words, \t\u001b[1m\r\n')
+    const control = Buffer.from([1, 2, 3, 65])
+    const passed = async (bytes: Uint8Array, mime: string) => {
+      const { ref } = await assets.save(bytes, mime)
+      const value = await given(ref, { type: 'string' })
+      if (value === Buffer.from(bytes).toString('base64')) return 'base64'
+      return value === Buffer.from(bytes).toString() ? 'text' : value
+    }
+    const binary = ['image/png', 'audio/wav', 'application/zip', 'application/x-protobuf']
+    for (const mime of binary) expect([mime, await passed(words, mime)]).toEqual([mime, 'base64'])
+    const texts = ['application/yaml', 'application/x-sh', 'application/javascript', 'model/obj']
+    for (const mime of [...texts, 'application/octet-stream', 'text/x-log']) {
+      expect([mime, await passed(words, mime)]).toEqual([mime, 'text'])
+    }
+    for (const mime of ['application/octet-stream', 'application/yaml']) {
+      expect([mime, await passed(control, mime)]).toEqual([mime, 'base64'])
+    }
+    const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>')
+    expect(await passed(svg, 'image/svg+xml')).toBe('text')
+    const { ref } = await assets.save(words, 'image/png')
+    await expect(given(ref, accepting({ type: 'string' }))).rejects.toThrow(
+      'image/png, 14 bytes and cannot be converted to text',
+    )
+  })
+
   it('gives the rows of a table to a parameter that takes a list', async () => {
     const csv = new Blob(['city,km\nOslo,1\nBergen,2\n'], { type: 'text/csv' })
     const { table, asset } = await assets.importFile(csv, { name: 'trips.csv' })
@@ -198,6 +245,38 @@ describe('resolveAssets', () => {
         message: expect.stringMatching(/^\/p takes a reference to an asset, such as asset:\/\/id/),
       })
     }
+  })
+
+  it('gives the asset that an object names to a parameter that takes text or a list', async () => {
+    const { base64 } = await assets.getBase64(bytes.ref)
+    const photos = {
+      type: 'array',
+      items: { type: 'object', properties: { data: { type: 'string' } } },
+    }
+    const named = { assetRef: bytes.ref }
+    expect(await given([{ data: named }], photos)).toEqual([{ data: base64 }])
+    expect(await given(named, { type: 'object' })).toBe(named)
+    expect(await given(named, { type: ['string', 'object'] })).toBe(named)
+    expect(await given(named, {})).toBe(named)
+    await expect(given(named, accepting({ type: 'string' }))).rejects.toThrow(
+      'cannot be converted to text',
+    )
+    const saved = await assets.save(new Blob(['n\n1\n2\n'], { type: 'text/csv' }))
+    const { table } = await assets.importFile(new Blob(['n\n1\n2\n']), { name: 'n.csv' })
+    const rows = [{ n: 1 }, { n: 2 }]
+    const list = { type: 'array', items: { type: 'object' } }
+    const marked = accepting({ type: 'array' })
+    const other = { type: 'object', properties: { p: list, q: accepting({ type: 'string' }) } }
+    for (const value of [
+      { assetRef: saved.ref, mimeType: 'text/csv', kind: 'file' },
+      { assetRef: table?.ref, rowCount: 2, columns: [], rows: [{ n: 1 }] },
+    ]) {
+      expect(await given(value, list)).toEqual(rows)
+      expect(await given(value, marked)).toEqual(rows)
+      expect(await given({ p: value }, other)).toEqual({ p: rows })
+      expect(await given(value, { type: 'string' })).toBe('n\n1\n2\n')
+    }
+    await expect(given(named, list)).rejects.toThrow('cannot be converted to array')
   })
 
   it('reports values of the wrong type', async () => {

@@ -1,5 +1,6 @@
 import type { Assets } from '../assets/assets-contract.ts'
 import { decodeDataUrl, parseDataUrl } from '../assets/bodies/data-url.ts'
+import { namedAsset, namedBody } from '../assets/held-body.ts'
 import { inParallel } from '../assets/in-parallel.ts'
 import { listRows } from '../assets/tables/table-rows.ts'
 import { type Alternatives, acceptsType } from '../core/board/schema-walk.ts'
@@ -111,7 +112,7 @@ export async function resolveAssets(
     for (const place of places) {
       const { value } = place
       if (mayBeRef(value)) {
-        const reference = referenceAt(place, where) ?? fileTextAt(place)
+        const reference = referenceAt(place, where) ?? namedAssetAt(place, where)
         if (reference) found.push(reference)
         if (reference) place.skip()
       } else if (hasForms && Array.isArray(value)) {
@@ -120,8 +121,7 @@ export async function resolveAssets(
         const body = dataUrlAt(value, place)
         if (body) put(place, 'data:', body)
       } else if (hasForms && isPlainObject(value)) {
-        const reference = namedAssetAt(value, place)
-        if (reference) found.push(reference)
+        checkObject(value, place)
       }
     }
     await inParallel(
@@ -155,7 +155,7 @@ interface FoundReference {
   acceptsFiles: boolean
 }
 
-/** Whether the arguments contain an asset reference, or a file of a result, at any depth. */
+/** Whether the arguments contain an asset reference, or an object that names an asset, at any depth. */
 function holdsReference(args: object): boolean {
   const waiting: object[] = [args]
   for (const value of waiting) {
@@ -188,27 +188,31 @@ function referenceAt(place: Place, where: Accepting): FoundReference | null {
   )
 }
 
-/** Returns a file of a result, if the parameter takes only text: a tool's long text may have become a file. */
-function fileTextAt(place: Place): FoundReference | null {
-  const ref = namedBody(place.value)
+/**
+ * Returns the asset that an object names by its `assetRef`, if the parameter takes text, a list or an asset, and no
+ * objects.
+ */
+function namedAssetAt(place: Place, where: Accepting): FoundReference | null {
+  const ref = namedAsset(place.value)
   if (ref === null) return null
   const schemas = place.alternatives()
-  const text = schemas.find(({ type }) => [type].flat().includes('string'))
-  if (!text || schemas.some((one) => one.type === undefined || acceptsType(one, place.value)))
-    return null
-  return { place, ref, accepting: [text], acceptsFiles: true }
+  const isForAssets = (one: JsonSchema) => acceptsRefs(one) && one.asset_ref_as !== undefined
+  const takesObjects = schemas.some((one) => {
+    return !(isForAssets(one) && one.type === undefined) && acceptsType(one, place.value)
+  })
+  const accepting = schemas.filter((one) => {
+    const types = [one.type].flat()
+    return isForAssets(one) || types.includes('string') || types.includes('array')
+  })
+  if (takesObjects || accepting.length === 0) return null
+  // A parameter that is not marked receives every file.
+  const acceptsFiles = where !== 'declared' || !accepting.some(acceptsRefs)
+  return { place, ref, accepting, acceptsFiles }
 }
 
 function mayBeRef(value: string | object): boolean {
   if (typeof value === 'string') return isAssetRef(value)
-  return Object.hasOwn(value, 'asset_id') || namedBody(value) !== null
-}
-
-/** Returns the reference of a file in a result, `{ assetRef, mimeType, … }`; null for any other value. */
-export function namedBody(value: unknown): string | null {
-  const { assetRef, mimeType } = Object(value) as { assetRef?: unknown; mimeType?: unknown }
-  const isBody = typeof mimeType === 'string' && typeof assetRef === 'string'
-  return isBody && isAssetRef(assetRef) ? assetRef : null
+  return Object.hasOwn(value, 'asset_id') || namedAsset(value) !== null
 }
 
 /** @param isExpected Whether the place accepts references. Then a reference may have no field path. */
@@ -245,19 +249,11 @@ function dataUrlAt(text: string, place: Place): Converted | null {
   throw noReference(place, JSON.stringify(text.slice(0, 100)))
 }
 
-/**
- * Returns the asset that an object names by its `assetRef`, such as a result of `query_tables`, in a place for assets.
- * Null for a place that accepts other values.
- *
- * @throws ByrefError `invalid_arguments` for any other object in a place for assets
- */
-function namedAssetAt(value: Record<string, unknown>, place: Place): FoundReference | null {
+/** @throws ByrefError `invalid_arguments` for an object that names no asset in a place for assets */
+function checkObject(value: Record<string, unknown>, place: Place): void {
   const schema = onlyAssets(place.alternatives())
-  if (!schema || (schema.type !== undefined && acceptsType(schema, value))) return null
-  const { assetRef } = value
-  if (typeof assetRef !== 'string' || !isAssetRef(assetRef)) throw noReference(place, 'An object')
-  place.skip()
-  return { place, ref: assetRef, accepting: [schema], acceptsFiles: false }
+  const isAccepted = !schema || (schema.type !== undefined && acceptsType(schema, value))
+  if (!isAccepted) throw noReference(place, 'An object')
 }
 
 function noReference(place: Place, what: string): ByrefError {

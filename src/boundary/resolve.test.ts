@@ -1,10 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { createAssets } from '../assets/create-assets.ts'
 import { createBoard } from '../core/board/board.ts'
+import { join, readLabel, UNTRUSTED } from '../core/labels/label.ts'
+import { wholeOf } from '../core/labels/label-tree.ts'
 import { createResults } from '../core/messages/results.ts'
 import { toMessage } from '../core/messages/to-message.ts'
+import { type AssetRefParts, parseAssetRef } from '../core/refs/asset-ref.ts'
 import type { JsonSchema } from './describe-schema.ts'
-import { resolveCall } from './resolve.ts'
+import { assetReads, resolveCall } from './resolve.ts'
 import { resolveAssets } from './resolve-assets.ts'
 import { defineTool, type Tool } from './tool.ts'
 import { ConversationSource } from './value-source.ts'
@@ -75,6 +78,8 @@ async function given(p: unknown, schema: JsonSchema = {}, instance?: string): Pr
 
 const nested = (levels: number): unknown =>
   JSON.parse(`${'['.repeat(levels)}"†state.n"${']'.repeat(levels)}`)
+
+const SECRET = readLabel({ confidentiality: 'private' })
 
 const accepting = { type: 'string', asset_ref_acceptable: true }
 
@@ -279,6 +284,39 @@ describe('marks in text', () => {
     )
     const file = await assets.save(Buffer.alloc(40_000_001, 'x'), 'text/plain')
     await expect(given(`it says <|${file.ref}|>`, accepting)).rejects.toThrow('40000001 bytes')
+  })
+})
+
+describe('a field that holds a file', async () => {
+  const file = { assetRef: picture.ref, mimeType: 'image/png', kind: 'image' }
+  const content = { image: file, note: { ...file, assetRef: note.ref }, size: 'L' }
+  const { ref } = await assets.saveAsset({ content_type: 'application/json', content })
+
+  it('is that file within a text', async () => {
+    const { base64 } = await assets.getBase64(picture.ref)
+    const url = 'data:image/png;base64,'
+    expect(await given(`${url}<|${ref}/content/image|>`, accepting)).toBe(`${url}${base64}`)
+    expect(await given(`It says <|${ref}/content/note|>`, accepting)).toBe(
+      'It says of <|†state.n|>',
+    )
+    expect(await given(`Size <|${ref}/content/size|>`, accepting)).toBe('Size L')
+  })
+
+  it('has the labels of the field and of the file', async () => {
+    const { id } = parseAssetRef(picture.ref) as AssetRefParts
+    const labelsOf = (one: AssetRefParts) => ({ label: one.id === id ? SECRET : UNTRUSTED })
+    const labels = async (args: unknown) =>
+      (await assetReads(args, labelsOf, assets)).map(({ labels }) => wholeOf(labels))
+    const both = join(SECRET, UNTRUSTED)
+    for (const text of [`${ref}/content/image`, `see <|${ref}/content/image|>`]) {
+      expect((await labels({ p: [text] }))[0]).toEqual(both)
+    }
+    expect(await labels({ p: [file, { assetRef: picture.ref }] })).toEqual([SECRET, SECRET])
+    expect(await labels({ p: [`${ref}/content/size`, ref] })).toEqual([UNTRUSTED, UNTRUSTED])
+    const values = Object.assign(new ConversationSource(conversation, { id: 'now' }), { labelsOf })
+    const args = { p: `see data:image/png;base64,<|${ref}/content/image|>` }
+    const { reads } = await resolveCall(toolOf(accepting), args, { values, assets: () => assets })
+    expect(reads.map(({ labels }) => wholeOf(labels))).toEqual([both])
   })
 })
 

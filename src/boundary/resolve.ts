@@ -1,5 +1,6 @@
 import type { Assets } from '../assets/assets-contract.ts'
 import { documentForm } from '../assets/bodies/mime-type.ts'
+import { heldBody, namedBody } from '../assets/held-body.ts'
 import { inParallel } from '../assets/in-parallel.ts'
 import { ByrefError } from '../core/errors.ts'
 import { joinLabel, type LabelTree, wholeOf } from '../core/labels/label-tree.ts'
@@ -16,13 +17,7 @@ import { findTextMarks, type TextMark } from '../core/refs/text-marks.ts'
 import { parseVariableRef } from '../core/refs/variable-ref.ts'
 import { ArgumentPlaces, PLACES_AT_ONCE, type Place } from './argument-places.ts'
 import { textOf } from './convert-asset.ts'
-import {
-  type Accepting,
-  acceptingAt,
-  acceptingOf,
-  namedBody,
-  parametersOf,
-} from './resolve-assets.ts'
+import { type Accepting, acceptingAt, acceptingOf, parametersOf } from './resolve-assets.ts'
 import { STORED_BYTES } from './store.ts'
 import type { Tool } from './tool.ts'
 import type { Found, ValueSource } from './value-source.ts'
@@ -76,7 +71,9 @@ export async function resolveCall(
   const reads: Read[] = []
   const isText = values !== null && tool.variables === false
   const resolved = isText ? args : await withValues(tool, args, source, reads)
-  if (values?.labelsOf) reads.push(...(await assetReads(resolved, values.labelsOf)))
+  if (values?.labelsOf) {
+    reads.push(...(await assetReads(resolved, values.labelsOf, source.assets())))
+  }
   return { arguments: resolved, reads }
 }
 
@@ -145,17 +142,33 @@ export async function restoreBytes(
   return places.result
 }
 
+type LabelsOf = NonNullable<ValueSource['labelsOf']>
+
 /** Returns the asset references anywhere in the resolved arguments, also in the values of variables. */
 export async function assetReads(
   args: unknown,
-  labelsOf: NonNullable<ValueSource['labelsOf']>,
+  labelsOf: LabelsOf,
+  assets: Pick<Assets, 'resolve'>,
 ): Promise<Read[]> {
   const found = referencesIn(args).flatMap(({ path, text: ref, assets }) =>
     assets.map((parts) => ({ path, ref, parts })),
   )
   return Promise.all(
-    found.map(async ({ path, ref, parts }) => ({ path, ref, labels: await labelsOf(parts) })),
+    found.map(async ({ path, ref, parts }) => {
+      return { path, ref, labels: await labelsWithin(parts, labelsOf, assets) }
+    }),
   )
+}
+
+/** Returns the labels of a reference. If it leads to a field that holds a file, they include those of the file. */
+export async function labelsWithin(
+  parts: AssetRefParts,
+  labelsOf: LabelsOf,
+  assets: Pick<Assets, 'resolve'>,
+): Promise<LabelTree> {
+  const [labels, held] = await Promise.all([labelsOf(parts), heldBody(parts, assets)])
+  const file = held && parseAssetRef(held.ref)
+  return file ? joinLabel(await labelsOf(file), wholeOf(labels)) : labels
 }
 
 /** Whether a parameter takes the reference itself, and not the value that it names. */
@@ -227,10 +240,12 @@ async function textFor(
   { limit, before }: { limit: number; before: string },
 ): Promise<FoundText> {
   if (mark.type === 'asset') {
-    const isBase64 = before.endsWith(';base64,')
-    const read = isBase64 ? assetBase64 : assetText
-    const value = bounded(await read(mark.ref, assets(), limit), nameOf(mark), limit)
-    return { value, labels: await values?.labelsOf?.(parseAssetRef(mark.ref) as AssetRefParts) }
+    const read = before.endsWith(';base64,') ? assetBase64 : assetText
+    const parts = parseAssetRef(mark.ref) as AssetRefParts
+    const file = (await heldBody(parts, assets()))?.ref ?? mark.ref
+    const value = bounded(await read(file, assets(), limit), nameOf(mark), limit)
+    const { labelsOf } = values ?? {}
+    return { value, labels: labelsOf && (await labelsWithin(parts, labelsOf, assets())) }
   }
   if (mark.type !== 'variable' || !values) return { value: '' }
   const { value, labels } = await values.read(mark.text)
@@ -261,7 +276,7 @@ async function assetText(ref: string | AssetRef, assets: Assets, limit: number):
 }
 
 /** Returns the base64 of an asset, for an embedded reference after `;base64,`. */
-async function assetBase64(ref: AssetRef, assets: Assets, limit: number): Promise<string> {
+async function assetBase64(ref: string | AssetRef, assets: Assets, limit: number): Promise<string> {
   const { size } = await assets.info(ref)
   if (size > limit)
     throw tooLong(formatAssetRef(parseAssetRef(ref) as AssetRefParts), `${size} bytes`)

@@ -93,6 +93,22 @@ export function readsAsText(mime: string): boolean {
   return isText || isXml || essence === 'application/xml'
 }
 
+/** Top-level types whose bodies are rarely text. */
+const BINARY = /^(application|audio|font|image|video)\//
+
+/** Types of text under `application/`, and the types of bodies that may be anything. */
+const TEXT_APPLICATION =
+  /^(application|binary)\/(x-)?(octet-stream|(java|ecma|type)script|yaml|toml|sql|graphql|sparql-query|c?sh|perl|python|ruby|(httpd-)?php|tcl|tex|latex|texinfo|rtf|subrip|postscript|csv|n-triples|n-quads|trig|xml-dtd|mbox|pem-file|pgp-keys|pgp-signature|www-form-urlencoded)$/
+
+/**
+ * Returns whether a body may be text, if {@link readsAsText} is false for its type. Its bytes show whether it is text.
+ */
+export function mayBeText(mime: string): boolean {
+  const essence = essenceOf(mime)
+  if (/\+(xml|yaml)$/.test(essence)) return true
+  return !BINARY.test(essence) || TEXT_APPLICATION.test(essence)
+}
+
 /** The formats of documents whose text byref reads. */
 export type DocumentForm = 'pdf' | 'docx' | 'xlsx'
 

@@ -1,9 +1,10 @@
 import type { Assets } from '../../assets/assets-contract.ts'
 import { isPlainJson } from '../../assets/extract/may-hold-assets.ts'
+import { heldBody, namedAsset } from '../../assets/held-body.ts'
 import { boundaryOf } from '../../boundary/boundary.ts'
 import { type CallPlan, isEditTool } from '../../boundary/call-plan.ts'
 import { allRows } from '../../boundary/convert-asset.ts'
-import { assetReads, restoreBytes } from '../../boundary/resolve.ts'
+import { assetReads, labelsWithin, restoreBytes } from '../../boundary/resolve.ts'
 import { lastYield } from '../../boundary/store.ts'
 import type { Tool, ToolContext } from '../../boundary/tool.ts'
 import { type Found, labelsOfError } from '../../boundary/value-source.ts'
@@ -13,7 +14,12 @@ import { textStart } from '../../core/json/cut.ts'
 import { isPlainObject, type JsonValue } from '../../core/json/json.ts'
 import { joinLabel, treeAt, wholeOf } from '../../core/labels/label-tree.ts'
 import { unlessAborted } from '../../core/on-abort.ts'
-import { type AssetRefParts, isAssetRef, parseAssetRef } from '../../core/refs/asset-ref.ts'
+import {
+  type AssetRefParts,
+  formatAssetRef,
+  isAssetRef,
+  parseAssetRef,
+} from '../../core/refs/asset-ref.ts'
 import { parseVariableRef } from '../../core/refs/variable-ref.ts'
 import type { CallItem, CallOutcome, ExecutionChanges } from '../../policies/policy.ts'
 import { callError } from '../run-errors.ts'
@@ -204,13 +210,17 @@ export async function approvedItems(
   const { labelsOf } = sourceOf(scope, plan)
   const items = (all as (Record<string, unknown> | null)[]).map(async (args): Promise<Item> => {
     if (!args) return { error: { code: 'invalid_arguments', message } }
-    return { arguments: args, reads: labelsOf ? await assetReads(args, labelsOf) : [] }
+    return {
+      arguments: args,
+      reads: labelsOf ? await assetReads(args, labelsOf, scope.assets) : [],
+    }
   })
   return { items: await Promise.all(items) }
 }
 
 /** Returns the value of a reference. Of a table, only the rows. */
-async function listAt(ref: string, assets: Assets): Promise<unknown> {
+async function listAt(parts: AssetRefParts, assets: Assets): Promise<unknown> {
+  const ref = (await heldBody(parts, assets))?.ref ?? formatAssetRef(parts)
   const value = await assets.resolve(ref)
   return Array.isArray(value) ? value : ((await allRows(ref, value, assets)) ?? value)
 }
@@ -226,12 +236,15 @@ async function mappedList(
   let found: Found = isVariable
     ? await source.read(each)
     : { value: (await withBytes(scope, plan, { each })).each }
-  const ref = found.value
-  if (typeof ref === 'string' && isAssetRef(ref)) {
-    const content = await source.labelsOf?.(parseAssetRef(ref) as AssetRefParts)
+  const { value } = found
+  const ref = typeof value === 'string' && isAssetRef(value) ? value : namedAsset(value)
+  const parts = ref && parseAssetRef(ref)
+  if (parts) {
+    const { labelsOf } = source
+    const content = labelsOf && (await labelsWithin(parts, labelsOf, scope.assets))
     const read = found.labels ? wholeOf(found.labels) : null
     found = {
-      value: await listAt(ref, scope.assets),
+      value: await listAt(parts, scope.assets),
       labels: content && read ? joinLabel(content, read) : content,
     }
   }

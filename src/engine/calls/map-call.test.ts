@@ -74,8 +74,13 @@ describe('_each', () => {
     const assets = createAssets()
     const csv = new TextEncoder().encode('text\nq\nr\n')
     const { table } = await assets.importFile(csv, { name: 'a.csv' })
+    const { ref: assetRef } = await assets.save(csv, 'text/csv')
+    const content = { csv: { assetRef, mimeType: 'text/csv', kind: 'file' } }
+    const result = await assets.saveAsset({ content_type: 'application/json', content })
     const lists: [unknown, unknown][] = [
       [`${table?.ref}/content/rows`, ['q!', 'r!']],
+      [{ assetRef: table?.ref, rowCount: 2, rows: [{ text: 'q' }] }, ['q!', 'r!']],
+      [`${result.ref}/content/csv`, ['q!', 'r!']],
       [[{ text: 'own' }], ['own!']],
       [[], []],
     ]

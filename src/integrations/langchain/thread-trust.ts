@@ -51,7 +51,8 @@ export class ThreadTrust {
     tools: readonly AgentTool[],
   ): Promise<string | null> {
     const labels = new MessageLabels(labelled(messages), this.#trust)
-    return labels.denial(this.#tool(name, tools), { toolCallId: id, input: args, args })
+    const call = { toolCallId: id, input: args, args, assets: this.#assets }
+    return labels.denial(this.#tool(name, tools), call)
   }
 
   /** Returns a tool of the agent as the trust policy knows it. */

@@ -1,6 +1,6 @@
 import type { Assets } from '../../assets/assets-contract.ts'
 import { binaryBody } from '../../assets/extract/found-body.ts'
-import { namedBody } from '../../boundary/resolve-assets.ts'
+import { namedBody } from '../../assets/held-body.ts'
 import { isTooLong, previewOf, type StoringCall } from '../../boundary/store.ts'
 import { isPlainObject } from '../../core/json/json.ts'
 import { OFFLOADED_TYPE, type OffloadedValue } from '../../core/messages/offloaded.ts'

@@ -1,5 +1,6 @@
+import type { Assets } from '../../assets/assets-contract.ts'
+import { namedBody } from '../../assets/held-body.ts'
 import { assetReads } from '../../boundary/resolve.ts'
-import { namedBody } from '../../boundary/resolve-assets.ts'
 import type { Tool } from '../../boundary/tool.ts'
 import { SEARCH_TOOLS } from '../../boundary/tool-search.ts'
 import type { Found } from '../../boundary/value-source.ts'
@@ -7,7 +8,7 @@ import { isPlainObject } from '../../core/json/json.ts'
 import { isPlain, join, type Label, TRUSTED, UNKNOWN, UNTRUSTED } from '../../core/labels/label.ts'
 import { type LabelTree, treeAt, wholeOf } from '../../core/labels/label-tree.ts'
 import { RESULT } from '../../core/messages/results.ts'
-import { isAssetRef, parseAssetRef } from '../../core/refs/asset-ref.ts'
+import { type AssetRefParts, isAssetRef, parseAssetRef } from '../../core/refs/asset-ref.ts'
 import { ownField } from '../../core/refs/field-path.ts'
 import { referencesIn } from '../../core/refs/references-in.ts'
 import type { VariableRef } from '../../core/refs/variable-ref.ts'
@@ -38,6 +39,8 @@ export interface NewCall {
   input: unknown
   /** The input with the values of its variables. */
   args: unknown
+  /** Reads the fields that references name. */
+  assets: Pick<Assets, 'resolve'>
 }
 
 /** The parts of messages that labels depend on. Each has some of these fields. */
@@ -84,12 +87,14 @@ export class MessageLabels {
   }
 
   /** Returns the message for a new call that its tool does not accept; null if the call may run. */
-  async denial(tool: Tool, { toolCallId, input, args }: NewCall): Promise<string | null> {
+  async denial(tool: Tool, { toolCallId, input, args, assets }: NewCall): Promise<string | null> {
     // A person approved this call.
     if (this.#approved.has(toolCallId)) return null
     const { context, reads } = this.#labelsOf(toolCallId, input)
-    const inside = await assetReads(args, (ref) => ({ label: this.#session.asset(ref) }))
-    const labels = { context, reads: [...reads, ...inside] }
+    const labelsOf = (ref: AssetRefParts) => ({ label: this.#session.asset(ref) })
+    // Text has replaced the references within longer texts in `args`.
+    const inside = [...new Set([input, args])].map((one) => assetReads(one, labelsOf, assets))
+    const labels = { context, reads: [...reads, ...(await Promise.all(inside)).flat()] }
     return denialOf(tool, { written: input, args, labels })
   }
 

@@ -101,7 +101,8 @@ export class ToolCalls {
         () => input,
       )
       const labels = new MessageLabels(messages, trust)
-      const denial = await labels.denial(tool, { toolCallId, input, args: args ?? input })
+      const call = { toolCallId, input, args: args ?? input, assets }
+      const denial = await labels.denial(tool, call)
       if (denial !== null) throw new ByrefError('flow_denied', denial)
     }
     if (!resolving) {

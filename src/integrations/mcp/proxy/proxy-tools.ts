@@ -1,12 +1,14 @@
 import type { AssetTool } from '../../../assets/asset-tools.ts'
 import type { Assets } from '../../../assets/assets-contract.ts'
 import { defined } from '../../../assets/defined.ts'
+import { assetReads } from '../../../boundary/resolve.ts'
 import type { Tool } from '../../../boundary/tool.ts'
 import type { ToolSearchOptions } from '../../../boundary/tool-search.ts'
 import { checkFound } from '../../../boundary/validate.ts'
 import { ByrefError } from '../../../core/errors.ts'
 import { isPlainObject } from '../../../core/json/json.ts'
 import { type Label, UNKNOWN } from '../../../core/labels/label.ts'
+import type { AssetRefParts } from '../../../core/refs/asset-ref.ts'
 import type { GivenLabels } from '../../../policies/trust/check-flow.ts'
 import {
   denialText,
@@ -142,7 +144,9 @@ export class ProxyTools {
     const { own, tools } = await this.#read(request, peers)
     const written = isPlainObject(given) ? given : {}
     const context = stricterByMeta(known?.context ?? UNKNOWN, _meta)
-    const labels = { context, reads: known?.reads(written) ?? [] }
+    const labelsOf = known && ((ref: AssetRefParts) => ({ label: known.asset(ref) }))
+    const reads = labelsOf ? await assetReads(written, labelsOf, this.#session.assets) : []
+    const labels = { context, reads }
     const { signal } = peers
     const tool = tools.get(name)
     const about = { request, name: String(name), tool, written, signal }
