@@ -68,10 +68,11 @@ export function takeBody(input: BodyInput, owned = false): TakenBody {
  * Returns a stream of Node as a stream of the web, which destroys it if it is cancelled. `Readable.toWeb` of Node is not
  * used, because it ends the process if data arrive after the stream was cancelled.
  */
-export function webStream(stream: InstanceType<typeof Readable>): ReadableStream<Uint8Array> {
-  const chunks: AsyncIterator<Uint8Array> = stream[Symbol.asyncIterator]()
+export function webStream(stream: NodeStream): ReadableStream<Uint8Array> {
+  const chunks = stream[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>
   // The iterator throws the error when it is read.
-  stream.on('error', () => {})
+  const source = stream as InstanceType<typeof Readable>
+  source.on('error', () => {})
   const pull = async (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
     const { done, value } = await chunks.next()
     if (done) controller.close()
