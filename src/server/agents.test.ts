@@ -102,26 +102,6 @@ describe('several agents', () => {
     await idle(id)
   })
 
-  it('can be cancelled by callers who may no longer use them', async () => {
-    const { log, measure } = open()
-    const turn = { calls: [{ name: 'measure', arguments: {} }] }
-    const pro = createAgent({ name: 'pro', log, tools: [measure], model: scriptedModel([turn]) })
-    const free = createAgent({ name: 'free', log, model: scriptedModel(['Hello again.']) })
-    let plan = 'pro'
-    const api = openApi([], { agents: { pro, free }, agentsOf: () => [plan] })
-    const at = '/api/conversations/c'
-    await api.askJson('/api/conversations', post({ id: 'c' }))
-    await api.askJson(`${at}/messages`, post({ content: 'Measure' }))
-    const status = async () => (await api.askJson(at)).status
-    await expect.poll(status).toBe('waiting')
-    plan = 'free'
-    expect(await api.askJson(`${at}/cancel`, post({}))).toEqual({ cancelled: true })
-    await expect.poll(status).toBe('idle')
-    const said = await api.ask(`${at}/messages`, post({ content: 'Hello', agent: 'free' }))
-    expect(said.status).toBe(202)
-    await expect.poll(status).toBe('idle')
-  })
-
   it('answer and cancel calls of sub-agents that the server does not have', async () => {
     const log = createMemoryLog()
     const pay = defineTool({

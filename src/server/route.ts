@@ -57,10 +57,10 @@ export interface FoundConversation {
    * @throws ByrefError `agent_not_found`; `conversation_busy` while another agent runs
    */
   agent(name?: string): Agent
-  /** For reading, deleting and cancelling: returns the agent that answered last, or the first if the caller may not use that one. */
+  /** For reading and deleting: returns the agent that answered last, or the first if the caller may not use that one. */
   anyAgent(): Agent
   /**
-   * For answers about calls: returns the agent that answered last. The server may not have it, if it is a
+   * For answers about calls, and to cancel: returns the agent that answered last. The server may not have it, if it is a
    * sub-agent. Then any agent will do, for callers who may use all agents.
    *
    * @throws ByrefError `agent_not_found`

@@ -20,8 +20,8 @@ export const runRoutes: readonly Route[] = [
       answers: { 200: wire.cancelled },
     },
     async ({ body, conversation, json }) => {
-      const { id, anyAgent } = await conversation()
-      return json({ cancelled: await anyAgent().cancel(id, body) })
+      const { id, actingAgent } = await conversation()
+      return json({ cancelled: await actingAgent().cancel(id, body) })
     },
   ),
   route(
