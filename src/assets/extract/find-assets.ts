@@ -57,9 +57,9 @@ const SMALL_BYTES = 1_024
 
 /**
  * Finds everything in a value that becomes an asset, and objects that become a list or a primitive. It is iterative, so
- * neither depth nor cycles can break it. It changes nothing, and reads each field once. An object with `toJSON` counts as its
- * result, as in the log. A field that throws is a body that cannot be saved. Keys are never examined. If it throws, the
- * streams that it found are ended.
+ * neither depth nor cycles can break it. It changes nothing, and reads each field once. An object with `toJSON` counts as
+ * its result, as in the log. A field that throws is a body that cannot be saved. Keys are never examined. If it throws,
+ * the streams that it found are ended.
  *
  * @throws ByrefError `too_deep` beyond `depth` levels, `too_many_assets` beyond `items` and `smallItems`,
  * `result_too_large` for a list that JSON cannot represent

@@ -95,3 +95,9 @@ function digitsOf(text: string): string {
   const [mantissa = ''] = text.split(/e/i)
   return mantissa.replace(/\D/g, '').replace(/^0+|0+$/g, '')
 }
+
+/** Returns a whole number as JSON: a number, or text beyond 2^53. */
+export function jsonInteger(value: bigint): number | string {
+  const number = Number(value)
+  return Number.isSafeInteger(number) ? number : String(value)
+}

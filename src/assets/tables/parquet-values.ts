@@ -2,7 +2,7 @@ import type { SchemaElement, SchemaTree } from 'hyparquet'
 import { putKey } from '../../core/json/json.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
 import { bufferOf } from '../bodies/buffer-of.ts'
-import { numberShape } from './long-number.ts'
+import { jsonInteger, numberShape } from './long-number.ts'
 import type { ColumnType } from './table-facts.ts'
 
 const { isUtf8 } = nodeBuiltin('node:buffer')
@@ -191,10 +191,7 @@ function base64(bytes: ArrayBufferView): string {
 
 /** Returns a nested value as JSON: whole numbers beyond 2^53 as text, bytes as base64 or as `ofBytes` says. */
 export function plainValue(value: unknown, ofBytes = base64): unknown {
-  if (typeof value === 'bigint') {
-    const number = Number(value)
-    return Number.isSafeInteger(number) ? number : String(value)
-  }
+  if (typeof value === 'bigint') return jsonInteger(value)
   if (value === undefined || typeof value !== 'object' || value === null) return value ?? null
   if (Array.isArray(value)) return value.map((item) => plainValue(item, ofBytes))
   if (value instanceof Date) return value.toISOString()

@@ -1,4 +1,5 @@
 import type { Assets } from '../../assets/assets-contract.ts'
+import { jsonInteger } from '../../assets/tables/long-number.ts'
 import { boundaryOf } from '../../boundary/boundary.ts'
 import { resolveCall } from '../../boundary/resolve.ts'
 import { declaresReferences } from '../../boundary/resolve-assets.ts'
@@ -46,10 +47,7 @@ export async function resolveOutput(
 function withJsonNumbers(answer: unknown): unknown {
   return copyTree(answer, (value) => {
     if (typeof value === 'number') return Number.isFinite(value) ? value : String(value)
-    if (typeof value === 'bigint') {
-      const number = Number(value)
-      return Number.isSafeInteger(number) ? number : String(value)
-    }
+    if (typeof value === 'bigint') return jsonInteger(value)
     if (Array.isArray(value)) return new Branch(value, true, value.entries())
     if (isPlainObject(value)) return new Branch(value, false, Object.entries(value))
     return value as JsonValue
