@@ -18,6 +18,33 @@ describe('createClient', () => {
     expect(seen[0]?.headers.get('authorization')).toBe('Bearer secret')
   })
 
+  it('asks a function for the token of each request and each connection', async () => {
+    const tokens = ['first', 'second', undefined, 'fourth']
+    const seen: (string | null)[] = []
+    const stop = new AbortController()
+    const client = createClient({
+      baseUrl: 'http://x',
+      token: async () => tokens[seen.length],
+      fetch: async (_, init) => {
+        seen.push(new Headers(init?.headers).get('authorization'))
+        if (seen.length === 4) stop.abort()
+        return new Response('{}', { headers: { 'content-type': 'text/event-stream' } })
+      },
+    })
+    await client.info()
+    await client.followConversations(() => {}, { signal: stop.signal })
+    expect(seen).toEqual(['Bearer first', 'Bearer second', null, 'Bearer fourth'])
+  })
+
+  it('fails with the error of the function that returns the token', async () => {
+    const fetch = vi.fn<typeof globalThis.fetch>()
+    const token = () => Promise.reject(new Error('Sign in first.'))
+    const client = createClient({ baseUrl: 'http://x', token, fetch })
+    await expect(client.info()).rejects.toThrow('Sign in first.')
+    await expect(client.upload(new Blob(['a']))).rejects.toThrow('Sign in first.')
+    expect(fetch).not.toHaveBeenCalled()
+  })
+
   it('says that it needs the URL of the server outside of browsers', async () => {
     await expect(createClient().info()).rejects.toMatchObject({
       code: 'config_invalid',

@@ -14,12 +14,17 @@ import { followConversation, type LiveConversation, type LiveOptions } from './l
 import { ApiError, request, requestJson, type Transport } from './transport.ts'
 import { type UploadOptions, upload } from './upload.ts'
 
+type TokenSource = () => string | undefined | Promise<string | undefined>
+
 /** Options of {@link createClient}. */
 export interface ClientOptions {
   /** The URL of the server, such as `http://127.0.0.1:4114`. Default: the origin of the page. */
   baseUrl?: string
-  /** Sent as `authorization: Bearer …`. */
-  token?: string
+  /**
+   * Sent as `authorization: Bearer …`. A function is called for each request, and each time that a stream connects, so
+   * that it can return a new token before the old one expires. Undefined sends none.
+   */
+  token?: string | TokenSource
   /** Default: the platform's `fetch`. */
   fetch?: typeof fetch
 }
@@ -208,7 +213,7 @@ export interface Client {
 
 const CLIENT_OPTIONS: OptionTable<ClientOptions> = {
   baseUrl: called(is.string, 'url'),
-  token: is.string,
+  token: is.either(is.string, is.callback<TokenSource>()),
   fetch: is.callback(),
 }
 
@@ -313,7 +318,10 @@ export function createClient(options: ClientOptions = {}): Client {
     baseUrl: baseUrl.replace(/\/+$/, ''),
     fetch: options.fetch ?? ((input, init) => fetchFrom(baseUrl, input, init)),
     native: options.fetch === undefined,
-    headers: token ? { authorization: `Bearer ${token}` } : {},
+    async authorization() {
+      const current = typeof token === 'function' ? await token() : token
+      return current ? { authorization: `Bearer ${current}` } : {}
+    },
   })
   return checkMethods('client', client, CLIENT_METHODS)
 }

@@ -26,10 +26,10 @@ export async function sendBlob(
   blob: Blob,
   { method, headers, onSent, signal }: BlobOptions,
 ): Promise<BlobAnswer> {
-  signal?.throwIfAborted()
   const Xhr = (globalThis as { XMLHttpRequest?: new () => Xhr }).XMLHttpRequest
   if (Xhr && transport.native) {
-    const all = { ...transport.headers, ...headers }
+    const all = { ...(await transport.authorization()), ...headers }
+    signal?.throwIfAborted()
     const url = transport.baseUrl + path
     return sendByXhr(new Xhr(), url, blob, { method, headers: all, onSent, signal })
   }

@@ -26,7 +26,8 @@ export interface Transport {
   fetch: typeof fetch
   /** Whether `fetch` is the platform's own, so that XMLHttpRequest may replace it. */
   native: boolean
-  headers: Readonly<Record<string, string>>
+  /** Returns the header with the token, if there is one. */
+  authorization(): Promise<{ authorization?: string }>
 }
 
 /** Options of one request. */
@@ -46,11 +47,13 @@ export async function request(
   path: string,
   { method = 'GET', json, body, headers, signal }: RequestOptions = {},
 ): Promise<Response> {
+  const authorization = await transport.authorization()
+  signal?.throwIfAborted()
   const answer = transport.fetch(transport.baseUrl + path, {
     method,
     signal,
     headers: {
-      ...transport.headers,
+      ...authorization,
       ...(json === undefined ? {} : { 'content-type': 'application/json' }),
       ...headers,
     },

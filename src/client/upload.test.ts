@@ -2,7 +2,12 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { Transport } from './transport.ts'
 import { upload } from './upload.ts'
 
-const transport: Transport = { baseUrl: '', fetch, native: true, headers: { 'x-test': '1' } }
+const transport: Transport = {
+  baseUrl: '',
+  fetch,
+  native: true,
+  authorization: async () => ({ authorization: 'Bearer t' }),
+}
 
 describe('upload, with XMLHttpRequest', () => {
   afterEach(() => vi.unstubAllGlobals())
@@ -12,13 +17,14 @@ describe('upload, with XMLHttpRequest', () => {
     const progress: number[] = []
     const file = new File(['x'.repeat(10)], 'a.csv', { type: 'text/csv' })
     const sent = upload(transport, file, { onProgress: (fraction) => progress.push(fraction) })
+    await xhr.started
     xhr.upload.onprogress?.({ loaded: 5, total: 10 })
     xhr.upload.onprogress?.({ loaded: 10, total: 10 })
     xhr.answer(201, { asset: { ref: 'asset://a1' }, table: null })
     expect((await sent).asset.ref).toBe('asset://a1')
     expect(progress).toEqual([0, 0.5, 1])
     expect(xhr.opened).toEqual(['POST', '/api/assets?name=a.csv'])
-    expect(xhr.headers).toEqual({ 'x-test': '1', 'content-type': 'text/csv' })
+    expect(xhr.headers).toEqual({ authorization: 'Bearer t', 'content-type': 'text/csv' })
   })
 
   it('sends a large file in pieces, and reports the progress within each', async () => {
@@ -46,7 +52,7 @@ describe('upload, with XMLHttpRequest', () => {
     }
     expect((await sent).asset.ref).toBe('asset://a1')
     expect(progress).toEqual([0, 0.3, 1])
-    expect(xhr.headers).toMatchObject({ 'x-test': '1', 'upload-offset': '6' })
+    expect(xhr.headers).toMatchObject({ authorization: 'Bearer t', 'upload-offset': '6' })
   })
 
   it('asks for the asset again if the connection is lost while the server makes a table', async () => {
@@ -78,6 +84,7 @@ describe('upload, with XMLHttpRequest', () => {
   it('throws errors of the server', async () => {
     const xhr = stubXhr()
     const sent = upload(transport, new Blob(['x']))
+    await xhr.started
     xhr.answer(422, { error: { code: 'table_invalid', message: 'line 3 is broken' } })
     await expect(sent).rejects.toMatchObject({ code: 'table_invalid', status: 422 })
   })
@@ -85,10 +92,12 @@ describe('upload, with XMLHttpRequest', () => {
   it('throws if the connection is cut or the response is not from byref', async () => {
     const cut = stubXhr()
     const sent = upload(transport, new Blob(['x']))
+    await cut.started
     cut.onerror?.()
     await expect(sent).rejects.toMatchObject({ code: 'unreachable' })
     const other = stubXhr()
     const strange = upload(transport, new Blob(['x']))
+    await other.started
     other.answer(200, undefined, '<html>')
     await expect(strange).rejects.toMatchObject({ code: 'unexpected_response' })
   })
@@ -97,6 +106,7 @@ describe('upload, with XMLHttpRequest', () => {
     const xhr = stubXhr()
     const controller = new AbortController()
     const sent = upload(transport, new Blob(['x']), { signal: controller.signal })
+    await xhr.started
     controller.abort(new Error('never mind'))
     await expect(sent).rejects.toThrow('never mind')
     expect(xhr.aborted).toBe(true)
@@ -125,6 +135,7 @@ describe('upload, with XMLHttpRequest', () => {
         signal: controller.signal,
       },
     )
+    await expect.poll(() => seen).toEqual(['POST /api/uploads'])
     controller.abort(new Error('never mind'))
     await expect(sent).rejects.toThrow('never mind')
     expect(seen).toEqual(['POST /api/uploads'])
@@ -139,14 +150,15 @@ describe('upload, with XMLHttpRequest', () => {
       signal: controller.signal,
       onProgress: () => controller.abort(new Error('never mind')),
     })
-    xhr.answer(201, { asset: { ref: 'asset://a1' }, table: null })
     await expect(sent).rejects.toThrow('never mind')
     expect(xhr.opened).toEqual([])
   })
 })
 
 function stubXhr() {
+  const { promise: started, resolve } = Promise.withResolvers<void>()
   const xhr = {
+    started,
     status: 0,
     responseText: '',
     upload: { onprogress: null as ((event: { loaded: number; total: number }) => void) | null },
@@ -167,6 +179,7 @@ function stubXhr() {
     },
     send: (body: Blob) => {
       xhr.sent = body.size
+      resolve()
     },
     abort: () => {
       xhr.aborted = true
