@@ -21,7 +21,22 @@ export default defineConfig({
     // Many tests wait for a disk, a process or a browser, so one worker per core would leave cores idle.
     maxWorkers: availableParallelism() + 1,
     projects: [
-      'packages/react/vitest.config.ts',
+      {
+        extends: './packages/react/vitest.config.ts',
+        root: 'packages/react',
+        test: { name: 'react', include: ['src/**/*.test.ts', '../../web/src/**/*.test.ts'] },
+      },
+      {
+        // Another project, because Vitest starts a new worker when the environment changes.
+        extends: './packages/react/vitest.config.ts',
+        root: 'packages/react',
+        test: {
+          name: 'react-page',
+          include: ['src/**/*.test.tsx'],
+          environment: 'jsdom',
+          setupFiles: ['src/testing/setup.ts'],
+        },
+      },
       {
         ...source,
         test: {

@@ -5,9 +5,8 @@ import { defineConfig } from 'vitest/config'
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
-// Tests that need a page start with `// @vitest-environment jsdom`.
+// Shared by two projects of ../../vitest.config.ts: tests that need a page (`*.test.tsx`), and tests that need none.
 export default defineConfig({
-  root: here('.'),
   plugins: [react()],
   resolve: {
     conditions: ['byref-source'],
@@ -15,15 +14,12 @@ export default defineConfig({
   },
   ssr: { resolve: { conditions: ['byref-source'] } },
   test: {
-    name: 'react',
-    include: ['src/**/*.test.{ts,tsx}', '../../web/src/**/*.test.ts'],
     // A page costs more than its tests. So files share one, and clean up after themselves.
     pool: 'threads',
     isolate: false,
     maxWorkers: availableParallelism() + 1,
     unstubGlobals: true,
     restoreMocks: true,
-    setupFiles: ['src/testing/setup.ts'],
     // The same as in ../../vitest.config.ts.
     testTimeout: 180_000,
     hookTimeout: 180_000,

@@ -42,29 +42,28 @@ describe('entries that bundle for any platform', () => {
   ]
   const options = { bundle: true, format: 'esm', write: false, logLevel: 'silent' } as const
 
-  it.each(pure)('%s bundles for a browser with its packages', async (entry) => {
-    const built = build({
-      ...options,
-      absWorkingDir: root,
-      entryPoints: [entry],
-      platform: 'browser',
-    })
-    await expect(built).resolves.toMatchObject({ errors: [] })
+  const together = {
+    ...options,
+    absWorkingDir: root,
+    entryPoints: pure,
+    outdir: 'never-written',
+    splitting: true,
+  } as const
+
+  it('bundles for a browser with its packages', async () => {
+    await expect(build({ ...together, platform: 'browser' })).resolves.toMatchObject({ errors: [] })
   })
 
-  it.each(pure)('%s imports nothing of Node for a neutral platform', async (entry) => {
+  it('imports nothing of Node for a neutral platform', async () => {
     const { metafile } = await build({
-      ...options,
-      absWorkingDir: root,
-      entryPoints: [entry],
+      ...together,
       platform: 'neutral',
       packages: 'external',
       metafile: true,
-      outdir: 'never-written',
-      splitting: true,
     })
-    const imported = Object.values(metafile.outputs).flatMap(({ imports }) => imports)
+    const imported = Object.values(metafile.inputs).flatMap(({ imports }) => imports)
     const outside = imported.filter(({ external }) => external).map(({ path }) => path)
+    expect(outside.length).toBeGreaterThan(5)
     expect(outside.filter((path) => isBuiltin(path))).toEqual([])
   })
 

@@ -1,5 +1,3 @@
-// @vitest-environment jsdom
-
 import { render, screen } from '@testing-library/react'
 import type { AssetDetails } from 'byref/client'
 import { beforeEach, describe, expect, it, vi } from 'vitest'

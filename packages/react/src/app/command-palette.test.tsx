@@ -1,5 +1,3 @@
-// @vitest-environment jsdom
-
 import { fireEvent, render, screen, waitFor } from '@testing-library/react'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { summary } from '../testing/summaries.ts'

@@ -1,5 +1,3 @@
-// @vitest-environment jsdom
-
 import { act, fireEvent, screen, waitFor, within } from '@testing-library/react'
 import type { ConversationSummary } from 'byref/client'
 import { beforeEach, describe, expect, it, vi } from 'vitest'

@@ -1,5 +1,3 @@
-// @vitest-environment jsdom
-
 import { fireEvent, screen, waitFor } from '@testing-library/react'
 import { ApiError } from 'byref/client'
 import { beforeEach, describe, expect, it, vi } from 'vitest'

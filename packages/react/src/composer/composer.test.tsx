@@ -1,5 +1,3 @@
-// @vitest-environment jsdom
-
 import { act, fireEvent, screen, waitFor } from '@testing-library/react'
 import { type ConversationEvent, flatten } from 'byref/client'
 import { beforeEach, describe, expect, it, vi } from 'vitest'

@@ -1,4 +1,3 @@
-// @vitest-environment jsdom
 import { fireEvent, screen } from '@testing-library/react'
 import type { AssetDetails } from 'byref/client'
 import { describe, expect, it } from 'vitest'

@@ -1,5 +1,3 @@
-// @vitest-environment jsdom
-
 import { screen } from '@testing-library/react'
 import type { AssetInfo } from 'byref/client'
 import { afterEach, describe, expect, it, vi } from 'vitest'

@@ -1,4 +1,3 @@
-// @vitest-environment jsdom
 import { act, fireEvent, screen, waitFor } from '@testing-library/react'
 import { emptyConversation } from 'byref/client'
 import { expect, it, vi } from 'vitest'

@@ -1,4 +1,3 @@
-// @vitest-environment jsdom
 import { screen, waitFor } from '@testing-library/react'
 import { WITHHELD } from 'byref/client'
 import { beforeEach, describe, expect, it, vi } from 'vitest'

@@ -1,5 +1,3 @@
-// @vitest-environment jsdom
-
 import { act, fireEvent, screen, waitFor, within } from '@testing-library/react'
 import { ApiError, type ConversationChange, type CostSum, type RunSummary } from 'byref/client'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'

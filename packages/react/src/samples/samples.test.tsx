@@ -1,5 +1,3 @@
-// @vitest-environment jsdom
-
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fireEvent, screen, waitFor } from '@testing-library/react'

@@ -1,4 +1,3 @@
-// @vitest-environment jsdom
 import { fireEvent, screen, waitFor, within } from '@testing-library/react'
 import type { FlowViolation } from 'byref/client'
 import { beforeEach, describe, expect, it, vi } from 'vitest'

@@ -1,4 +1,3 @@
-// @vitest-environment jsdom
 import { act, render, screen } from '@testing-library/react'
 import { type ConversationEvent, type ConversationState, emptyConversation } from 'byref/client'
 import { describe, expect, it } from 'vitest'

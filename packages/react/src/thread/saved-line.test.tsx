@@ -1,4 +1,3 @@
-// @vitest-environment jsdom
 import { screen } from '@testing-library/react'
 import type { ConversationEvent } from 'byref/client'
 import { describe, expect, it } from 'vitest'

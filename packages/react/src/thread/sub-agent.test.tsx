@@ -1,5 +1,3 @@
-// @vitest-environment jsdom
-
 import { act, fireEvent, screen, waitFor, within } from '@testing-library/react'
 import type { ConversationEvent } from 'byref/client'
 import { describe, expect, it, vi } from 'vitest'

@@ -1,4 +1,3 @@
-// @vitest-environment jsdom
 import { act, fireEvent, screen } from '@testing-library/react'
 import type { ConversationState } from 'byref/client'
 import { afterEach, expect, it, vi } from 'vitest'

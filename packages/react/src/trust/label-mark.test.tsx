@@ -1,4 +1,3 @@
-// @vitest-environment jsdom
 import { screen } from '@testing-library/react'
 import type { LabelsInfo, WrittenLabelTree } from 'byref/client'
 import { describe, expect, it, vi } from 'vitest'

@@ -1,4 +1,3 @@
-// @vitest-environment jsdom
 import { render, screen } from '@testing-library/react'
 import { ApiError } from 'byref/client'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'

@@ -1,4 +1,3 @@
-// @vitest-environment jsdom
 import { fireEvent, render, screen, waitFor } from '@testing-library/react'
 import { Copy, Link } from 'lucide-react'
 import { describe, expect, it, vi } from 'vitest'

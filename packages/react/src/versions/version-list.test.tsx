@@ -1,4 +1,3 @@
-// @vitest-environment jsdom
 import { fireEvent, screen, waitFor, within } from '@testing-library/react'
 import type { AssetCreated, AssetInfo, ConversationEvent, Message } from 'byref/client'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'

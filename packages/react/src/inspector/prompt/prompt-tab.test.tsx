@@ -1,5 +1,3 @@
-// @vitest-environment jsdom
-
 import { fireEvent, screen, waitFor } from '@testing-library/react'
 import type { PromptInfo } from 'byref/client'
 import { afterEach, describe, expect, it, vi } from 'vitest'

@@ -1,5 +1,3 @@
-// @vitest-environment jsdom
-
 import { fireEvent, screen, waitFor, within } from '@testing-library/react'
 import type { ToolInfo, ToolLine } from 'byref/client'
 import { afterEach, describe, expect, it, vi } from 'vitest'

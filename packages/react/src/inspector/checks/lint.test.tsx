@@ -1,4 +1,3 @@
-// @vitest-environment jsdom
 import type { Message } from 'byref/client'
 import { describe, expect, it } from 'vitest'
 import { message } from '../../testing/messages.ts'
