@@ -292,7 +292,8 @@ describe('client.upload of a large file', () => {
   it('reports the progress of the table import, and why there is no table', async ({
     onTestFinished,
   }) => {
-    const server = await listening(temporary(onTestFinished))
+    const folder = temporary(onTestFinished)
+    const server = await listening(folder)
     onTestFinished(server.close)
     const client = createClient({ baseUrl: server.url, token: await token('member', 'team') })
     const rows = Array.from({ length: 60_000 }, (_, n) => `${n},city ${n % 7}`).join('\n')
@@ -308,6 +309,8 @@ describe('client.upload of a large file', () => {
       status: 422,
       code: 'table_invalid',
     })
+    // Only the answer to the first upload is kept.
+    expect(readdirSync(join(folder, 'uploads'))).toEqual([expect.stringMatching(/^answer-/)])
   })
 
   it('stops the table import when it is aborted, and leaves nothing', async ({

@@ -27,6 +27,14 @@ const MAX_ANSWERS = 1000
 /** The prefix of the name of an answer's file. The rest is the id of the upload. */
 const ANSWER = 'answer-'
 
+/** Codes of an upload that is deleted, because it would be rejected again. */
+const REJECTED = new Set<ByrefErrorCode>([
+  'asset_invalid',
+  'asset_too_large',
+  'quota_exceeded',
+  'table_invalid',
+])
+
 /** The server's data about a request. */
 interface UploadRequest {
   caller: Caller
@@ -170,6 +178,12 @@ export class ResumableUploads {
       await writeFile(join(this.#folder, ANSWER + id), JSON.stringify(answer)).catch(() => {})
       await this.#open().store.remove(id)
       return made
+    } catch (error) {
+      if (error instanceof ByrefError && REJECTED.has(error.code)) {
+        const { store } = this.#open()
+        await store.remove(id).catch(() => {})
+      }
+      throw error
     } finally {
       this.#imports.delete(id)
     }
