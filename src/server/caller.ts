@@ -14,6 +14,8 @@ export interface Caller {
   /** The namespace of the caller's conversations and assets; null for those without a namespace. */
   namespace: string | null
   role: Role
+  /** When the token expires, in milliseconds since 1970. Event streams end then. Default: never. */
+  expiresAt?: number
 }
 
 const RANK: Record<Role, number> = { reader: 0, member: 1, owner: 2 }

@@ -258,6 +258,24 @@ describe('streams of a conversation', () => {
   })
 })
 
+describe('streams of a token that expires', () => {
+  it('end with it, with a reason', async () => {
+    const verify = (subject: string) => ({
+      subject,
+      namespace: null,
+      role: 'member' as const,
+      expiresAt: subject === 'soon' ? Date.now() + 200 : undefined,
+    })
+    const api = openApi([], { auth: { verify } })
+    const made = await api.ask('/api/conversations', { method: 'POST', json: {}, token: 'later' })
+    const { id } = (await made.json()) as { id: string }
+    for (const path of [`/api/conversations/${id}/stream`, '/api/events']) {
+      const answer = await api.ask(path, { token: 'soon' })
+      expect(await answer.text()).toContain('event: cut\ndata: {"reason":"expired"')
+    }
+  })
+})
+
 describe('streams that nobody reads', () => {
   const open = async ({ ask }: Api): Promise<string | undefined> => {
     const text = await (await ask('/metrics')).text()

@@ -89,6 +89,7 @@ const CALLER: OptionTable<Caller> = {
   // A misspelt claim must not put the callers of all tenants into one namespace.
   namespace: is.required(is.nullable(is.string)),
   role: is.required(is.oneOf('reader', 'member', 'owner')),
+  expiresAt: is.finite,
 }
 
 /** Checks what an app's own `verify` returns. The check throws ByrefError `config_invalid`. */
@@ -96,8 +97,9 @@ function checked(verify: NonNullable<AuthOptions['verify']>) {
   return async (token: string): Promise<Caller | null> => {
     const caller = await verify(token)
     if (!caller) return null
-    const { subject, namespace, role } = caller
-    return checkOptions('The result of auth.verify', { subject, namespace, role }, CALLER)
+    const { subject, namespace, role, expiresAt } = caller
+    const known: Caller = { subject, namespace, role, expiresAt }
+    return checkOptions('The result of auth.verify', known, CALLER)
   }
 }
 

@@ -5,7 +5,7 @@ import { role } from '../../wire/server-info.ts'
 import type { Caller } from '../caller.ts'
 
 /** The caller that a token identifies, and how long it is valid. */
-export interface TokenClaims extends Caller {
+export interface TokenClaims extends Omit<Caller, 'expiresAt'> {
   /** Seconds from now, or text such as `30d` or `12h`. */
   expiresIn: number | string
 }
@@ -74,7 +74,8 @@ export function callerOf(
   const parsedRole = role.safeParse(claims[names.role] ?? 'reader')
   if (typeof claims.sub !== 'string' || !parsedRole.success) return null
   if (namespace !== null && typeof namespace !== 'string') return null
-  return { subject: claims.sub, namespace, role: parsedRole.data }
+  const expiresAt = typeof claims.exp === 'number' ? claims.exp * 1000 : undefined
+  return { subject: claims.sub, namespace, role: parsedRole.data, expiresAt }
 }
 
 /** Signs the URL of an asset, for `expiresIn` seconds from now. */

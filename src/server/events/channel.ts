@@ -1,4 +1,5 @@
 import type { UnderlyingSource } from 'node:stream/web'
+import { startTimer } from '../../core/timer.ts'
 
 /** One event as it is sent, encoded once for all readers. */
 export interface Frame {
@@ -21,6 +22,8 @@ export interface ReaderOptions {
    * Null if some of it is no longer kept.
    */
   now(): readonly Frame[] | null
+  /** When the reader's access ends, in milliseconds since 1970. Default: never. */
+  until?: number
   /** Called once, however the stream ends. */
   onEnd(): void
 }
@@ -40,6 +43,11 @@ const HEARTBEAT = encoder.encode(': still here\n\n')
 const SLOW = namedFrame('cut', {
   reason: 'slow',
   message: 'You read too slowly; connect again with Last-Event-ID',
+})
+
+const EXPIRED = namedFrame('cut', {
+  reason: 'expired',
+  message: 'Your token has expired; connect again with another',
 })
 
 /** Sent first. It tells browsers when to reconnect, and makes proxies forward the head of the response. */
@@ -110,13 +118,15 @@ export class Channel {
   /**
    * Opens a stream for one more reader. A reader who misses a dropped frame gets the event `cut`, and its stream ends.
    */
-  listen({ before, now, onEnd }: ReaderOptions): ReadableStream<Uint8Array> {
+  listen({ before, now, until = Infinity, onEnd }: ReaderOptions): ReadableStream<Uint8Array> {
     let iterator = before?.()[Symbol.asyncIterator]()
     let reader: Reader
     let ended = false
+    let timer: ReturnType<typeof startTimer>
     const leave = () => {
       if (ended) return
       ended = true
+      clearTimeout(timer)
       this.#readers.delete(reader)
       onEnd()
     }
@@ -130,6 +140,7 @@ export class Channel {
         }
         reader = { next: 0, caughtUp: false, controller, finish }
         this.#readers.add(reader)
+        timer = startTimer(until - Date.now(), () => finish(EXPIRED))
       },
       pull: async (controller) => {
         if (reader.caughtUp) return this.#feed(reader)

@@ -29,7 +29,7 @@ describe('EventHub', () => {
       return read(id, page)
     }
     const hub = openHub(log)
-    const stream = await hub.conversation(log, 'c', 0)
+    const stream = await hub.conversation(log, 'c', { after: 0 })
     await expect(stream?.getReader().read()).rejects.toThrow('the disk is gone')
     expect(hub.readers).toBe(0)
     expect(() => hub.close()).not.toThrow()
@@ -47,7 +47,7 @@ describe('EventHub', () => {
       return read(id, page)
     }
     const hub = openHub(log)
-    const opening = hub.conversation(log, 'c', 0)
+    const opening = hub.conversation(log, 'c', { after: 0 })
     await reading.promise
     await log.delete('c')
     mayRead.resolve()
@@ -68,7 +68,7 @@ describe('EventHub', () => {
       return found
     }
     const hub = openHub(log)
-    const stream = await hub.conversation(log, 'c', 300)
+    const stream = await hub.conversation(log, 'c', { after: 300 })
     const reader = (stream as ReadableStream<Uint8Array>).getReader()
     const { value } = await reader.read()
     expect(new TextDecoder().decode(value)).toContain('meanwhile')
@@ -87,7 +87,7 @@ describe('EventHub', () => {
       return found
     }
     const hub = openHub(log)
-    const reader = hub.namespace(log, null).getReader()
+    const reader = hub.namespace(log, { last: null }).getReader()
     await log.append('c', [said('one')])
     await finding.promise
     await log.delete('c')
@@ -105,7 +105,7 @@ describe('EventHub', () => {
       const log = createMemoryLog()
       await log.append('c', [said('first')])
       const hub = openHub(log)
-      const stream = (await hub.conversation(log, 'c', 0)) as ReadableStream<Uint8Array>
+      const stream = (await hub.conversation(log, 'c', { after: 0 })) as ReadableStream<Uint8Array>
       for (let i = 0; i < wait; i++) await null
       await log.append('c', [said('x'.repeat(3_000_000))])
       await log.append('c', [said('last')])

@@ -69,14 +69,14 @@ export class EventHub {
   }
 
   /**
-   * Returns the stream of a conversation: the log after a position, then everything as it happens; null for an unknown
-   * conversation. If the conversation is shorter than that position, an event `reset` comes first, and then the
+   * Returns the stream of a conversation: the log after a position, then everything as it happens, until a time; null for an
+   * unknown conversation. If the conversation is shorter than that position, an event `reset` comes first, and then the
    * whole log.
    */
   async conversation(
     log: ConversationLog,
     id: string,
-    after: number,
+    { after, until }: { after: number; until?: number },
   ): Promise<ReadableStream<Uint8Array> | null> {
     const key = scopedKey(log.namespace, id)
     const entry = await this.#watch(key, log, id)
@@ -106,6 +106,7 @@ export class EventHub {
         const frames = partial.map((event) => jsonFrame({ event }, null))
         return [...recent, ...frames]
       },
+      until,
       onEnd: () => {
         this.#readers--
         if (channel.readers === 0) this.#forget(key, entry)
@@ -114,17 +115,21 @@ export class EventHub {
   }
 
   /** Returns the stream of a namespace: see {@link NamespaceFeed}. */
-  namespace(log: ConversationLog, last: string | null): ReadableStream<Uint8Array> {
+  namespace(
+    log: ConversationLog,
+    { last, until }: { last: string | null; until?: number },
+  ): ReadableStream<Uint8Array> {
     const { namespace } = log
     const feed = this.#feeds.get(namespace) ?? new NamespaceFeed(log)
     this.#feeds.set(namespace, feed)
     this.#readers++
-    return feed.listen(last, () => {
+    const onEnd = () => {
       this.#readers--
       if (feed.readers > 0 || this.#feeds.get(namespace) !== feed) return
       this.#feeds.delete(namespace)
       feed.close()
-    })
+    }
+    return feed.listen(last, { until, onEnd })
   }
 
   /** Ends every stream. Clients reconnect, to the server that runs by then. */

@@ -2,7 +2,7 @@ import { inBackground } from '../../core/in-background.ts'
 import { newId } from '../../core/new-id.ts'
 import type { ConversationLog } from '../../log/conversation-log.ts'
 import { publicSummary } from '../public-info.ts'
-import { Channel, jsonFrame, namedFrame } from './channel.ts'
+import { Channel, jsonFrame, namedFrame, type ReaderOptions } from './channel.ts'
 
 /** Time for which changes of one conversation are collected into one event, in milliseconds. */
 const COLLECT_MS = 100
@@ -45,7 +45,10 @@ export class NamespaceFeed {
    * Returns a stream of the changes after the event with the id `last`. Where these are no longer known, an event
    * `reset` says that the list must be read again.
    */
-  listen(last: string | null, onEnd: () => void): ReadableStream<Uint8Array> {
+  listen(
+    last: string | null,
+    end: Pick<ReaderOptions, 'until' | 'onEnd'>,
+  ): ReadableStream<Uint8Array> {
     const [prefix, after] = (last ?? '').split('-')
     const known = prefix === this.#prefix ? this.#channel.since(Number(after)) : null
     const isReset = last !== null && known === null
@@ -55,7 +58,7 @@ export class NamespaceFeed {
       const changes = this.#channel.since(from)
       return isReset || !changes ? [reset, ...(changes ?? [])] : changes
     }
-    return this.#channel.listen({ now, onEnd })
+    return this.#channel.listen({ ...end, now })
   }
 
   beat(): void {

@@ -35,13 +35,13 @@ export function eventRoutes(hub: EventHub): Route[] {
         query: streamQuery,
         answers: STREAM,
       },
-      async ({ c, query, reader, param, agent }) => {
+      async ({ c, query, reader, caller, param, agent }) => {
         const id = param('id')
         const { log } = agent()
         const after = lastPosition(c) ?? query.after ?? 0
         // Before the stream, which stays open if something fails here.
         const reading = await reader?.conversation(log, id)
-        const stream = await hub.conversation(log, id, after)
+        const stream = await hub.conversation(log, id, { after, until: caller.expiresAt })
         if (!stream) throw notFoundError(id)
         return eventStream(c, reading ? reading.stream(stream) : stream)
       },
@@ -53,9 +53,10 @@ export function eventRoutes(hub: EventHub): Route[] {
         summary: 'Changes of the list of conversations, as server-sent events',
         answers: STREAM,
       },
-      ({ c, reader, agent }) => {
+      ({ c, reader, caller, agent }) => {
         const { log } = agent()
-        const stream = hub.namespace(log, lastEventId(c) ?? null)
+        const last = lastEventId(c) ?? null
+        const stream = hub.namespace(log, { last, until: caller.expiresAt })
         return eventStream(c, reader ? reader.feed(log, stream) : stream)
       },
     ),

@@ -43,7 +43,7 @@ export function infoRoutes(
         summary: 'The server, its agents, and the caller',
         answers: { 200: serverInfo },
       },
-      ({ caller, json }) => {
+      ({ caller: { expiresAt: _, ...caller }, json }) => {
         const agents = [...agentsOf(caller)].map(describe)
         return json({ name: 'byref', version, agents, sql, caller })
       },
