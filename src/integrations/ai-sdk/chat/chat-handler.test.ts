@@ -206,6 +206,22 @@ describe('createChatHandler', () => {
     expect(model.requests).toHaveLength(2)
   })
 
+  it('does not ask about the calls of a run that was cancelled', async () => {
+    const { handler, agent } = setup([calls(['pay', {}]), 'Hello.'], { tools: [pay] })
+    const chat = open(handler)
+    await chat.sendMessage({ text: 'Pay' })
+    await agent.cancel('c')
+    const saved = await uiMessages(agent, 'c')
+    expect(saved.at(-1)?.parts.at(-1)).toMatchObject({
+      type: 'tool-pay',
+      state: 'output-error',
+      errorText: 'interrupted: The run ended before this call had a result',
+    })
+    const page = open(handler, saved)
+    await page.sendMessage({ text: 'Hi' })
+    expect(textIn(page)).toBe('Hello.')
+  })
+
   it('accepts a denial with its reason', async () => {
     const { handler, model } = setup([calls(['pay', {}]), 'Not paid.'], { tools: [pay] })
     const chat = open(handler)

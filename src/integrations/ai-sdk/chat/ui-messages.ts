@@ -1,4 +1,4 @@
-import { readUIMessageStream, type UIMessage, type UIMessageChunk } from 'ai'
+import { isToolUIPart, readUIMessageStream, type UIMessage, type UIMessageChunk } from 'ai'
 import type { Agent } from '../../../agent/agent-contract.ts'
 import { defined } from '../../../assets/defined.ts'
 import { checkOptions, is } from '../../../core/check-options.ts'
@@ -129,7 +129,17 @@ async function messageOf(chunks: readonly UIMessageChunk[]): Promise<UIMessage[]
   const stream = ReadableStream.from(chunks.filter(({ type }) => type !== 'error'))
   let last: UIMessage | undefined
   for await (const message of readUIMessageStream({ stream })) last = message
-  return last && last.parts.length > 0 ? [last] : []
+  return last && last.parts.length > 0 ? [{ ...last, parts: last.parts.map(ended) }] : []
+}
+
+const RESULTS: readonly string[] = ['output-available', 'output-error', 'output-denied']
+
+/** Returns a part as it is after its run: a call without a result gets none any more, and nobody is asked about it. */
+function ended(part: UIMessage['parts'][number]): UIMessage['parts'][number] {
+  if (!isToolUIPart(part) || RESULTS.includes(part.state)) return part
+  const { type, toolCallId, input } = part
+  const errorText = 'interrupted: The run ended before this call had a result'
+  return { type, toolCallId, input, state: 'output-error', errorText } as typeof part
 }
 
 /**
