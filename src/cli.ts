@@ -10,7 +10,7 @@ const HELP = `byref ${version}: pass-by-reference for LLM agents
   byref run      ask one question in the terminal
   byref eval     measure a model by value and by reference
   byref assets   list, read, add and check stored assets
-  byref log      check, repair and export stored conversations
+  byref log      list, copy, check, repair and delete stored conversations
   byref mcp      large results by reference, in front of any MCP server
   byref token    make a token for a server that requires one
 

@@ -51,6 +51,24 @@ describe('byref log', () => {
     expect(byref('verify')).toEqual({ status: 0, out: '', err: '2 conversations, 0 problems\n' })
   })
 
+  it('deletes conversations: some, or all of a namespace', async () => {
+    await fill()
+    const unknown = 'There is no conversation "other"\n1 conversations deleted\n'
+    expect(byref('rm', 'other', 'sound')).toEqual({ status: 1, out: 'sound\n', err: unknown })
+    expect(byref('rm', '--all')).toMatchObject({
+      status: 2,
+      err: expect.stringContaining('byref log rm --all --namespace <name>'),
+    })
+    expect(byref('rm', '--all', '--namespace', 'other').out).toBe('')
+    expect(byref('ls', '--namespace', 'n').out).toContain('broken')
+    expect(byref('rm', '--all', '--namespace', 'n', '--json')).toEqual({
+      status: 0,
+      out: '{"id":"broken","namespace":"n"}\n',
+      err: '1 conversations deleted\n',
+    })
+    expect(byref('ls').out).toBe('')
+  })
+
   it('lists conversations, and copies one through a file', async () => {
     await fill()
     const file = join(folder, 'sound.jsonl')

@@ -3,6 +3,7 @@ import { mkdir, open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { pipeline } from 'node:stream/promises'
+import { deleteConversation } from '../agent/delete-conversation.ts'
 import { defined } from '../assets/defined.ts'
 import { ByrefError, type Damage, DamagedError } from '../core/errors.ts'
 import {
@@ -30,7 +31,7 @@ import {
 } from './terminal.ts'
 
 /** What `byref log --help` prints. */
-export const HELP = `byref log: lists, copies, checks and repairs stored conversations
+export const HELP = `byref log: lists, copies, checks, repairs and deletes stored conversations
 
   byref log ls                   list the conversations, the last changed first
   byref log verify [id …]        read every record, and check its checksum, its event and the summary
@@ -40,11 +41,14 @@ export const HELP = `byref log: lists, copies, checks and repairs stored convers
                                  file, to stdout
   byref log import <file>        create a conversation from an export, with --id or its own id;
                                  "-" reads stdin. Assets are not part of it
+  byref log rm <id …>            delete conversations, and those of their sub-agents. Their assets
+                                 stay until byref assets gc
 
 ${STORAGE_HELP}
   --namespace      only conversations of this namespace; without it, ls, verify and repair take all
                    of them
   --id             import: the id of the new conversation
+  --all            rm: delete all conversations of --namespace
   --copies         repair: folder for copies of the removed records, default "damaged" in the folder
                    of --data
   --dry-run        repair: print what would be removed, and change nothing
@@ -55,27 +59,31 @@ restores conversations that are intact again. repair first copies what it remove
 conversation. An open run then ends with an error, and queued messages are not answered, because it
 is unknown what was already done. Send them again.
 
-All work while servers use the data. Results go to stdout, progress to stderr. Status 1 means that
-verify found damage, that repair left some, or that export stopped at a damaged record.
+All work while servers use the data. A server that works on a deleted conversation ends the run at its
+next record. Results go to stdout, progress to stderr. Status 1 means that
+verify found damage, that repair left some, that export stopped at a damaged record, or that rm did not
+find a conversation.
 `
 
 const OPTIONS = {
   ...STORAGE,
   namespace: { type: 'string' },
   id: { type: 'string' },
+  all: { type: 'boolean' },
   copies: { type: 'string' },
   'dry-run': { type: 'boolean' },
   json: { type: 'boolean', default: false },
 } as const
 
 /** Options of one task. */
-const TASK_OF = { id: 'import', copies: 'repair', 'dry-run': 'repair' }
+const TASK_OF = { id: 'import', all: 'rm', copies: 'repair', 'dry-run': 'repair' }
 
 interface Task {
   log: ConversationLog
   args: readonly string[]
   namespace: string | undefined
   id: string | undefined
+  all: boolean
   copies: string
   dryRun: boolean
   json: boolean
@@ -87,9 +95,10 @@ const TASKS: Record<string, (task: Task) => Promise<number>> = {
   repair,
   export: exportSound,
   import: importFrom,
+  rm: remove,
 }
 
-/** `byref log`: lists, copies, checks and repairs the conversations of a data folder or a database. */
+/** `byref log`: lists, copies, checks, repairs and deletes the conversations of a data folder or a database. */
 export async function command(argv: string[]): Promise<number> {
   const { values, positionals } = parseOptions('log', argv, { options: OPTIONS })
   const [name, ...args] = positionals
@@ -109,6 +118,7 @@ export async function command(argv: string[]): Promise<number> {
       id,
       copies,
       json,
+      all: values.all ?? false,
       dryRun: values['dry-run'] ?? false,
     })
   } finally {
@@ -143,6 +153,26 @@ async function importFrom({ log, args, id, json }: Task): Promise<number> {
   const created = await log.import(createInterface({ input }), defined({ id }))
   print(json, { id: created, namespace: log.namespace }, shown(created))
   return 0
+}
+
+async function remove({ log, args, all, namespace, json }: Task): Promise<number> {
+  if (all ? args.length > 0 || namespace === undefined : args.length === 0) {
+    const usage = 'Usage: byref log rm <id …>, or byref log rm --all --namespace <name>'
+    throw new UsageError(`${usage} (byref log --help)`)
+  }
+  const ids = all ? (await Array.fromAsync(listAll(log))).map(({ id }) => id) : args
+  let missing = 0
+  for (const id of ids) {
+    // A process that works on the conversation notices at its next append that it is deleted.
+    if (await deleteConversation(id, { log, cancel: async () => {} })) {
+      print(json, { id, namespace: log.namespace }, shown(id))
+    } else {
+      missing++
+      note(notFoundError(shown(id)).message)
+    }
+  }
+  note(`${ids.length - missing} conversations deleted`)
+  return missing > 0 ? 1 : 0
 }
 
 async function verify(task: Task): Promise<number> {
