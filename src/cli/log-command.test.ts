@@ -29,7 +29,7 @@ function byref(...args: string[]) {
 
 async function fill(): Promise<void> {
   const log = createSqliteLog(path())
-  await log.append('sound', [chat('a'), chat('b')])
+  await log.append('sound', [chat('a'), chat('line \u2028 separator')])
   const events: ConversationEvent[] = [
     queued('first'),
     runStarted('r', ['first']),

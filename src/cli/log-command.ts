@@ -1,7 +1,6 @@
 import { createWriteStream, existsSync } from 'node:fs'
 import { mkdir, open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { pipeline } from 'node:stream/promises'
 import { deleteConversation } from '../agent/delete-conversation.ts'
 import { defined } from '../assets/defined.ts'
@@ -12,6 +11,7 @@ import {
   listAll,
   notFoundError,
 } from '../log/conversation-log.ts'
+import { exportLines } from '../log/export-lines.ts'
 import { END_LINE } from '../log/read-lines.ts'
 import {
   removedRecords,
@@ -150,7 +150,7 @@ async function importFrom({ log, args, id, json }: Task): Promise<number> {
     throw new UsageError('Usage: byref log import <file> (byref log --help)')
   }
   const input = file === '-' ? process.stdin : (await open(file)).createReadStream()
-  const created = await log.import(createInterface({ input }), defined({ id }))
+  const created = await log.import(exportLines(input), defined({ id }))
   print(json, { id: created, namespace: log.namespace }, shown(created))
   return 0
 }

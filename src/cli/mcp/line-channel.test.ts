@@ -22,6 +22,23 @@ it('lineChannel, on both sides of a proxy, changes no letter of what passes', as
   expect(await ended).toBe('client')
 })
 
+it('lineChannel ends a message only at a line feed, however its bytes arrive', async () => {
+  const input = new PassThrough()
+  const channel = lineChannel(input, new PassThrough())
+  const seen: unknown[] = []
+  channel.onmessage = (message) => seen.push(message.params)
+  const closed = new Promise<void>((resolve) => {
+    channel.onclose = resolve
+  })
+  await channel.start()
+  const texts = ['a\u2028b', 'a\u2029b', 'a\u0085b', 'é漢😀', 'last']
+  const lines = texts.map((text) => JSON.stringify({ method: 'x', params: { text } }))
+  for (const byte of Buffer.from(lines.join('\r\n'))) input.write(Buffer.of(byte))
+  input.end()
+  await closed
+  expect(seen).toEqual(texts.map((text) => ({ text })))
+})
+
 it('lineChannel closes if its input cannot be read', async () => {
   const input = new PassThrough()
   const channel = lineChannel(input, new PassThrough())

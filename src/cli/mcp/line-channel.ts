@@ -1,5 +1,5 @@
-import { createInterface } from 'node:readline'
 import type { Readable, Writable } from 'node:stream'
+import { StringDecoder } from 'node:string_decoder'
 import type { Channel, RpcMessage } from '../../integrations/mcp/rpc/json-rpc.ts'
 
 /** The line of each message, so that an unchanged message is passed on byte for byte. */
@@ -9,13 +9,23 @@ const lines = new WeakMap<RpcMessage, string>()
 export function lineChannel(input: Readable, output: Writable): Channel {
   const channel: Channel = {
     async start() {
-      const reader = createInterface({ input, crlfDelay: Infinity })
-      reader.on('line', (line) => {
-        for (const message of parse(line)) channel.onmessage?.(message)
-      })
-      reader.on('close', () => channel.onclose?.())
-      // When the other side is gone, or the input cannot be read, the input ends too.
-      for (const stream of [output, input, reader]) stream.on('error', () => reader.close())
+      const splitter = new LineSplitter()
+      const take = (lines: string[]): void => {
+        for (const message of lines.flatMap(parse)) channel.onmessage?.(message)
+      }
+      const read = (chunk: Buffer): void => take(splitter.push(chunk))
+      let isClosed = false
+      const close = (): void => {
+        if (isClosed) return
+        isClosed = true
+        input.off('data', read).pause()
+        channel.onclose?.()
+      }
+      input.on('data', read)
+      input.once('end', () => take(splitter.end()))
+      for (const event of ['end', 'close', 'error']) input.on(event, close)
+      // The other side is gone.
+      output.on('error', close)
     },
     send(message) {
       const line = lines.get(message) ?? JSON.stringify(message)
@@ -41,5 +51,31 @@ function parse(line: string): RpcMessage[] {
   } catch {
     process.stderr.write(`byref mcp: ignored a line that is not JSON: ${line.slice(0, 200)}\n`)
     return []
+  }
+}
+
+/**
+ * Splits a stream into lines. Only a line feed ends a line: `node:readline` would also split at U+2028, which JSON may
+ * contain.
+ */
+class LineSplitter {
+  readonly #decoder = new StringDecoder('utf8')
+  /** The parts of the line that has not ended. */
+  #open: string[] = []
+
+  /** Returns the lines that end in the next chunk. */
+  push(chunk: Buffer): string[] {
+    const [first = '', ...more] = this.#decoder.write(chunk).split('\n')
+    this.#open.push(first)
+    const last = more.pop()
+    if (last === undefined) return []
+    const line = this.#open.join('')
+    this.#open = [last]
+    return [line, ...more]
+  }
+
+  /** Returns what is left at the end of the stream. */
+  end(): string[] {
+    return [this.#open.join('')]
   }
 }

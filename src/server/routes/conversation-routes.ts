@@ -6,6 +6,7 @@ import type { LogRecord } from '../../core/events/events.ts'
 import { isPlainObject } from '../../core/json/json.ts'
 import { newId } from '../../core/new-id.ts'
 import type { ConversationLog, ConversationSummary } from '../../log/conversation-log.ts'
+import { exportLines } from '../../log/export-lines.ts'
 import * as wire from '../../wire/conversations.ts'
 import { hasRole } from '../caller.ts'
 import type { EventHub } from '../events/event-hub.ts'
@@ -262,45 +263,9 @@ function isRecord(line: object): line is LogRecord {
   return 'event' in line
 }
 
-/** Maximum size of one line of an import, in bytes. */
-const MAX_LINE = 64 * 1024 * 1024
-
-/**
- * Returns the lines of a request body, each ended by `\n`.
- *
- * @throws ByrefError `bad_request` without a body, `body_too_large` for a line above 64 MiB
- */
-async function* bodyLines(c: Context): AsyncGenerator<string> {
+/** Returns the lines of an import. @throws ByrefError `bad_request` without a body */
+function bodyLines(c: Context): AsyncIterable<string> {
   const { body } = c.req.raw
   if (!body) throw new ByrefError('bad_request', 'The body of the request must be an export')
-  const decoder = new TextDecoder('utf-8', { fatal: true })
-  let open: string[] = []
-  let size = 0
-  for await (const chunk of body) {
-    const lines = decode(decoder, chunk).split('\n')
-    const last = lines.pop() ?? ''
-    for (const line of lines) {
-      yield `${open.join('')}${line}\n`
-      open = []
-      size = 0
-    }
-    open.push(last)
-    size += last.length
-    if (size > MAX_LINE) {
-      throw new ByrefError(
-        'body_too_large',
-        `A line of the import is longer than ${MAX_LINE} bytes`,
-      )
-    }
-  }
-  const rest = open.join('')
-  if (rest !== '') yield `${rest}\n`
-}
-
-function decode(decoder: InstanceType<typeof TextDecoder>, chunk: Uint8Array): string {
-  try {
-    return decoder.decode(chunk, { stream: true })
-  } catch (cause) {
-    throw new ByrefError('bad_request', 'The import is not valid UTF-8', { cause })
-  }
+  return exportLines(body)
 }
