@@ -4,6 +4,7 @@ import { base64Of, dataUrlOf } from '../assets/bodies/data-url.ts'
 import {
   documentForm,
   isJsonType,
+  isPlainText,
   mayBeText,
   readsAsText,
   tableFormat,
@@ -205,8 +206,22 @@ export async function allRows(
   if (!file) return null
   const { mime, table } = file
   if (table) return (content as { rows: unknown[] }).rows
+  if (isPlainText(mime)) return csvRows(ref, assets)
   if ([null, 'json'].includes(tableFormat(mime))) return null
   return Array.fromAsync(await assets.rows(ref))
+}
+
+/** Returns the rows of text that is CSV. Null for other text, which may be JSON. */
+async function csvRows(
+  ref: string | AssetRef,
+  assets: Pick<Assets, 'rows'>,
+): Promise<unknown[] | null> {
+  try {
+    return await Array.fromAsync(await assets.rows(ref))
+  } catch (error) {
+    if (error instanceof ByrefError && error.code === 'invalid_arguments') return null
+    throw error
+  }
 }
 
 /** Returns the file or table that a reference names as a whole. Null for another value or a field. */

@@ -217,16 +217,19 @@ describe('resolveAssets', () => {
     const csv = new Blob(['city,km\nOslo,1\nBergen,2\n'], { type: 'text/csv' })
     const { table, asset } = await assets.importFile(csv, { name: 'trips.csv' })
     const saved = await assets.save(csv, 'text/csv')
+    const untyped = await assets.save(csv, 'text/plain')
     const rows = [
       { city: 'Oslo', km: 1 },
       { city: 'Bergen', km: 2 },
     ]
-    for (const ref of [table?.ref, `${table?.ref}/content`, asset.ref, saved.ref]) {
+    for (const ref of [table?.ref, `${table?.ref}/content`, asset.ref, saved.ref, untyped.ref]) {
       for (const schema of [{ type: 'array' }, accepting({ type: ['array', 'null'] })]) {
         expect(await given(ref, schema)).toEqual(rows)
       }
     }
     expect(await given(table?.ref, { type: ['array', 'object'] })).toMatchObject({ rows })
+    const prose = await assets.save(Buffer.from('Dear Anna,\nsee you.\n'), 'text/plain')
+    await expect(given(prose.ref, { type: 'array' })).rejects.toThrow('text that is not JSON')
     await expect(given(bytes.ref, { type: 'array' })).rejects.toThrow(
       'cannot be converted to array',
     )

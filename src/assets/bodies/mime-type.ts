@@ -148,6 +148,11 @@ export function tableFormat(mime: string): TableFormat | null {
   return TABLE_FORMATS[essenceOf(mime)] ?? null
 }
 
+/** Returns whether this is the type of text whose format is unknown. */
+export function isPlainText(mime: string): boolean {
+  return essenceOf(mime) === 'text/plain'
+}
+
 /** Returns the type of a table whose format can be seen only from its name. Null for any other file. */
 export function typeByName(name: string): string | null {
   return /\.arrows$/i.test(name) ? ARROW_STREAM : null

@@ -102,6 +102,19 @@ async function* pieces(source: TableSource): AsyncGenerator<Uint8Array> {
   }
 }
 
+/** Returns whether text without a type is CSV: one separator divides each line of its beginning into as many cells. */
+export async function isCsv(source: TableSource): Promise<boolean> {
+  const head = await headOf(source)
+  const lines = unquoted(head).split(/\r?\n/)
+  // The last line may be cut.
+  if (Buffer.byteLength(head) < source.size) lines.pop()
+  const separator = delimiterOf(head, 'csv')
+  const [first = 0, ...more] = lines
+    .filter((line) => line.trim() !== '')
+    .map((line) => line.split(separator).length)
+  return first > 1 && more.length > 0 && more.every((cells) => cells === first)
+}
+
 /** Returns the most frequent separator of the first line, outside quotes. */
 export function delimiterOf(head: string, format: 'csv' | 'tsv'): string {
   if (format === 'tsv') return '\t'

@@ -7,7 +7,7 @@ import type { AssetWriter } from '../asset-writer.ts'
 import type { AssetReader, ImportedFile, ImportOptions } from '../assets-contract.ts'
 import type { AssetsCore } from '../assets-core.ts'
 import type { BodyInput } from '../bodies/body-input.ts'
-import { tableFormat, typeByName } from '../bodies/mime-type.ts'
+import { isPlainText, tableFormat, typeByName } from '../bodies/mime-type.ts'
 import { TableError } from './table-error.ts'
 import { derivedIds } from './table-facts.ts'
 
@@ -81,7 +81,8 @@ export class Importer {
     isSaved: boolean,
     options: ImportOptions,
   ): Promise<ImportedFile> {
-    const format = tableFormat(asset.mime)
+    const format =
+      tableFormat(asset.mime) ?? (isSaved ? await this.#textFormat(asset, options) : null)
     if (format === null) return { asset, table: null, workbook: null }
     const { duckdb } = this.#core.config
     const open = () => this.#open(asset, options)
@@ -94,6 +95,15 @@ export class Importer {
       const { line, reason, cause } = error
       throw new TableError({ name: options.name, line, reason, asset }, { cause })
     }
+  }
+
+  /** Returns the format of a text without a type, such as the result of a tool, that is used as a table. */
+  async #textFormat(asset: AssetInfo, options: ImportOptions): Promise<'csv' | null> {
+    if (!isPlainText(asset.mime)) return null
+    const { isCsv } = await import('./csv-table.ts')
+    const open = () => this.#open(asset, options)
+    const source = { name: options.name, size: asset.size, encoding: 'utf-8', open } as const
+    return (await isCsv(source)) ? 'csv' : null
   }
 
   async #open({ assetId }: AssetInfo, options: ImportOptions) {

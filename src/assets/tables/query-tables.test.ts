@@ -38,6 +38,21 @@ beforeAll(async () => {
 })
 
 describe('Assets.query', () => {
+  it('reads CSV whose type nobody named, such as the text that a tool returned', async () => {
+    const text = 'city;note\nOslo;"wet; cold"\nBonn;dry'
+    const { ref } = await assets.save(Buffer.from(text), 'text/plain')
+    expect(await ask(`SELECT note FROM "${ref}" WHERE city = 'Oslo'`)).toEqual([
+      { note: 'wet; cold' },
+    ])
+    const lines = ['one line', 'a, b\nc', 'a,b', '']
+    for (const other of lines) {
+      const { ref } = await assets.save(Buffer.from(other), 'text/plain')
+      expect(await failure(`SELECT * FROM "${ref}"`)).toMatchObject({
+        message: expect.stringContaining('text/plain and not a table'),
+      })
+    }
+  })
+
   it('joins tables by their references, and returns a table', async () => {
     const sql = `select l.land, sum(t.n) as n from "${refs.trips}" t join "${refs.cities}/content/rows" c on c.id = t.city
       join "${refs.lands}" l on l.code = c.land group by 1 order by 2 desc`
