@@ -135,6 +135,29 @@ describe('proxyMcp', () => {
     await close()
   })
 
+  it('replaces bytes and texts in structured content, whatever form its schema demands', async () => {
+    const server = newServer()
+    const data = Buffer.alloc(6_000, 9).toString('base64')
+    const long = 'n'.repeat(50_000)
+    const outputSchema = z.object({
+      image: z.base64(),
+      notes: z.array(z.object({ url: z.url(), long: z.string().min(40_000) })),
+    })
+    server.registerTool('shot', { outputSchema }, () => ({
+      content: [{ type: 'image', data, mimeType: 'image/png' }],
+      structuredContent: { image: data, notes: [{ url: 'https://a.example/', long }] },
+    }))
+    const { client, close } = await proxied(serve(server))
+    // The client checks structured content once it knows the schema.
+    await client.listTools()
+    const shot = await call(client, 'shot')
+    expect(shot.structuredContent).toEqual({
+      image: textOf(shot),
+      notes: [{ url: 'https://a.example/', long: expect.stringContaining('asset://') }],
+    })
+    await close()
+  })
+
   it('keeps the form of structured content: replaces long texts, or all of it if that is not enough', async () => {
     const { client, close } = await proxied()
     await client.listTools()

@@ -60,6 +60,25 @@ describe('shortenResult', () => {
     )
   })
 
+  it('stores the bytes of a block once, also if short structured content repeats them', async () => {
+    const data = Buffer.alloc(60).toString('base64')
+    const names: string[] = []
+    const noted = (body: object, name: string) => {
+      names.push(name)
+      return save(body, name)
+    }
+    const options = { save: noted, maxChars: 1_000, maxBytes: 50, showImages: false, readingTools }
+    const content = [{ type: 'image', data, mimeType: 'image/png' }]
+    const structuredContent = { list: [{ data }], other: data.slice(4) }
+    const changed = await shortenResult({ content, structuredContent }, 'x', options)
+    const [note] = changed.content as { text: string }[]
+    expect(changed.structuredContent).toEqual({
+      list: [{ data: note?.text }],
+      other: data.slice(4),
+    })
+    expect(names).toEqual(['x'])
+  })
+
   it('stores structured content with its own texts, not with the notices that replace them', async () => {
     const structuredContent = { rows: [1, 2, 3], note: 'N'.repeat(3_000) }
     const { structuredContent: shown } = await shorten({ structuredContent }, 100)

@@ -46,6 +46,7 @@ export async function shortenResult(
 ): Promise<Fields> {
   const { structuredContent, content, contents, messages } = result
   const shortener = new Shortener(name, options)
+  if (Array.isArray(content)) await shortener.storeBytes(content)
   const all = async (list: unknown, shorten: (one: unknown) => Promise<unknown>) =>
     Array.isArray(list) ? Promise.all(list.map(shorten)) : list
   const changed = {
@@ -65,6 +66,8 @@ class Shortener {
   readonly #options: ShortenOptions
   /** Structured content of which a part was stored, and the text that replaces it. */
   #data: { given: unknown; text: string } | null = null
+  /** The stored bytes of blocks, by their base64, because servers repeat them in structured content. */
+  readonly #bytes = new Map<unknown, Promise<Stored | null>>()
   /** The stored value of each text, because servers repeat texts of structured content as blocks. */
   readonly #stored = new Map<string, Promise<Stored>>()
 
@@ -73,9 +76,16 @@ class Shortener {
     this.#options = options
   }
 
+  /** Stores the bytes of blocks, so that {@link data} knows them. */
+  async storeBytes(blocks: readonly unknown[]): Promise<void> {
+    const bodies = blocks.filter(isPlainObject).map((block) => this.#bodyOf(block))
+    const withBytes = bodies.filter(({ body }) => typeof body.text !== 'string')
+    await Promise.all(withBytes.map(({ body, name }) => this.#body(body, name)))
+  }
+
   /** Shortens structured content. If only its long texts are stored, it keeps the form of its schema. */
   async data(given: unknown): Promise<unknown> {
-    if (!this.#isLong(given)) return given
+    if (!this.#isLong(given) && !this.#repeatsBytes(given)) return given
     const value = isPlainObject(given) ? await this.#withRefs(given) : given
     if (!this.#isLong(value)) {
       this.#data = { given, text: JSON.stringify(value) }
@@ -114,13 +124,17 @@ class Shortener {
 
   async #block(block: unknown): Promise<unknown[]> {
     if (!isPlainObject(block)) return [block]
-    const { type, text, resource, annotations } = block
-    const body = isPlainObject(resource) ? resource : block
-    const name = String(body.uri ?? this.#name)
+    const { type, text, annotations } = block
+    const { body, name } = this.#bodyOf(block)
     const short = this.#repeated(text) ?? (await this.#body(body, name))?.text
     if (short === undefined) return [block]
     const note = textBlock(short, annotations)
     return type === 'image' && this.#options.showImages ? [block, note] : [note]
+  }
+
+  #bodyOf(block: Fields): { body: Fields; name: string } {
+    const body = isPlainObject(block.resource) ? block.resource : block
+    return { body, name: String(body.uri ?? this.#name) }
   }
 
   /** Returns the text that replaces structured content that a server repeats as text. */
@@ -139,8 +153,13 @@ class Shortener {
       return text.length > maxChars ? this.#text(text, name, mimeType) : null
     }
     if (typeof blob !== 'string' || (blob.length * 3) / 4 <= maxBytes) return null
-    const info = await save(body, name)
-    return info && placeholder(info, `Look at it with ${readingTools.fetch}`)
+    const saved = async (): Promise<Stored | null> => {
+      const info = await save(body, name)
+      return info && placeholder(info, `Look at it with ${readingTools.fetch}`)
+    }
+    const stored = this.#bytes.get(blob) ?? saved()
+    this.#bytes.set(blob, stored)
+    return stored
   }
 
   #text(text: string, name = this.#name, mime: unknown = null): Promise<Stored> {
@@ -166,11 +185,20 @@ class Shortener {
     const { maxChars } = this.#options
     const places = new ArgumentPlaces(data, null)
     const isLong = (value: unknown): boolean => typeof value === 'string' && value.length > maxChars
-    const long = [...places].filter(({ value }) => isLong(value))
-    await inParallel(long, { limit: PLACES_AT_ONCE }, async (place) => {
-      place.put((await this.#text(String(place.value))).text)
+    const found = [...places].filter(({ value }) => this.#bytes.has(value) || isLong(value))
+    await inParallel(found, { limit: PLACES_AT_ONCE }, async (place) => {
+      const { value } = place
+      const bytes = await this.#bytes.get(value)
+      if (bytes) place.put(bytes.text)
+      else if (isLong(value)) place.put((await this.#text(String(value))).text)
     })
     return places.result
+  }
+
+  /** Returns whether structured content has the bytes of a block. */
+  #repeatsBytes(given: unknown): boolean {
+    const text = this.#bytes.size > 0 ? (JSON.stringify(given) ?? '') : ''
+    return [...this.#bytes.keys()].some((base64) => text.includes(String(base64)))
   }
 
   #isLong(value: unknown): boolean {

@@ -103,5 +103,13 @@ const OFFLOADED = {
 function orReference({ $schema, $defs, definitions, ...rest }: JsonSchema): Fields | undefined {
   if (/"\$ref":"#(?!\/\$defs\/|\/definitions\/)/.test(JSON.stringify(rest))) return undefined
   const type = rest.type === 'object' ? rest.type : undefined
-  return JSON.parse(JSON.stringify({ $schema, $defs, definitions, type, anyOf: [rest, OFFLOADED] }))
+  const whole = { $schema, $defs, definitions, type, anyOf: [rest, OFFLOADED] }
+  return JSON.parse(JSON.stringify(whole), withAnyText)
+}
+
+/** Removes the limits of a text from its schema, because clients check the text that stands for a long one, too. */
+function withAnyText(_: string, value: unknown): unknown {
+  if (!isPlainObject(value) || ![value.type].flat().includes('string')) return value
+  const { pattern: _p, format: _f, minLength: _min, maxLength: _max, ...schema } = value
+  return schema
 }
