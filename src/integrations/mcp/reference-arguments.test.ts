@@ -107,6 +107,38 @@ describe('files', () => {
     expect(basename(String(path))).toBe('file.txt')
   })
 
+  it('are not made of a field that is a path itself', async () => {
+    const found = [
+      '/a b/c.txt',
+      './c',
+      '~/c',
+      'C:\\c d.txt',
+      'file:///c',
+      'src/index.ts',
+      'notes.txt',
+    ]
+    const other = ['hello', 'two words.', '1.5', '<p>/x</p>', 'a\n/b']
+    const { ref } = await assets.save(
+      Buffer.from(JSON.stringify({ found, other })),
+      'application/json',
+    )
+    const files = mkdtempSync(join(tmpdir(), 'byref-files-'))
+    onTestFinished(() => rmSync(files, { recursive: true, force: true }))
+    const given = async (field: string) => {
+      const tool = mcpTool('x', schema, files)
+      return (await resolveArguments(tool, { path: `${ref}/content/${field}` }, { assets, files }))
+        .path
+    }
+    for (const [i, path] of found.entries()) expect(await given(`found/${i}`)).toBe(path)
+    for (const [i, text] of other.entries()) {
+      const path = String(await given(`other/${i}`))
+      expect([dirname(dirname(path)), readFileSync(path, 'utf8')]).toEqual([files, text])
+    }
+    const tool = mcpTool('x', { properties: { xpath: { type: 'string' } } }, files)
+    const args = { xpath: `${ref}/content/other/0` }
+    expect(await resolveArguments(tool, args, { assets, files })).toEqual({ xpath: 'hello' })
+  })
+
   it('are text if the server may run on another machine', async () => {
     const { ref } = await assets.save(Buffer.from('words'), 'text/plain')
     const made = await resolveArguments(mcpTool('x', schema), { path: ref }, { assets })

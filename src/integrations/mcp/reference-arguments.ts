@@ -4,7 +4,7 @@ import type { JsonSchema } from '../../boundary/describe-schema.ts'
 import type { Tool } from '../../boundary/tool.ts'
 import { textStart } from '../../core/json/cut.ts'
 import { isPlainObject } from '../../core/json/json.ts'
-import type { AssetRef } from '../../core/refs/asset-ref.ts'
+import { type AssetRef, parseAssetRef } from '../../core/refs/asset-ref.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
 import { plainTool, resolveReferences } from '../plain-tools.ts'
 
@@ -41,8 +41,21 @@ const { pipeline } = nodeBuiltin('node:stream/promises')
 /** Maximum length of the name of a file, without its extension. A disk takes 255 bytes, and a letter may have three. */
 const MAX_NAME = 80
 
-/** Saves an asset as a file in a folder of its own, under its own name, and returns the path. */
+/** Returns whether text looks like a path: `/a b/c.txt`, `src/index.ts`, `notes.txt`. */
+function isPath(text: string): boolean {
+  if (text.length > 1_024 || /[<>|"*?\r\n]/.test(text)) return false
+  return /^(~|\.{1,2})?[\\/]|^[a-z]:[\\/]|^file:|^\S*[\\/.]\w*[a-z]\w*$/i.test(text)
+}
+
+/**
+ * Saves an asset as a file in a folder of its own, under its own name, and returns the path. A field that is a path
+ * itself, such as one that another tool listed, is returned.
+ */
 async function saveAsFile(folder: string, ref: string | AssetRef, assets: Assets): Promise<string> {
+  if ((parseAssetRef(ref)?.fieldPath ?? []).length > 1) {
+    const value = await assets.resolve(ref)
+    if (typeof value === 'string' && isPath(value)) return value
+  }
   const { stream, info, mime } = await assets.open(ref)
   const own = join(folder, randomUUID())
   await mkdir(own, { recursive: true, mode: 0o700 })
@@ -68,6 +81,9 @@ function withPaths(schema: JsonSchema): JsonSchema {
   return { ...schema, properties: Object.fromEntries(marked) }
 }
 
+/** Names of paths that lead to a place in a document, or are a part of a URL. */
+const OTHER_PATH = /^(x|json|url)[_-]?path$/i
+
 function markedAt(name: string, schema: unknown): unknown {
   if (!isPlainObject(schema)) return schema
   const { type, items, description, format, contentEncoding, enum: values } = schema
@@ -79,6 +95,8 @@ function markedAt(name: string, schema: unknown): unknown {
   const isOther = format ?? contentEncoding ?? values
   if (!types.includes('string') || isOther !== undefined) return schema
   const words = typeof description === 'string' ? description : ''
-  const isPath = /path/i.test(name) || (/file/i.test(name) && /\bpath\b/i.test(words))
+  const isPath =
+    (/path/i.test(name) && !OTHER_PATH.test(name)) ||
+    (/file/i.test(name) && /\bpath\b/i.test(words))
   return isPath && !/\bbase64\b|\bdata ur[il]/i.test(words) ? { ...schema, format: 'path' } : schema
 }
