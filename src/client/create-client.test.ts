@@ -36,6 +36,23 @@ describe('createClient', () => {
     expect(seen).toEqual(['Bearer first', 'Bearer second', null, 'Bearer fourth'])
   })
 
+  it('asks once more for a token if the server rejects it, and gives up on the same one', async () => {
+    const tokens = ['old', 'new', 'bad', 'bad']
+    const seen: (string | null)[] = []
+    const client = createClient({
+      baseUrl: 'http://x',
+      token: () => tokens.shift(),
+      fetch: async (_, init) => {
+        const bearer = new Headers(init?.headers).get('authorization')
+        seen.push(bearer)
+        return json({}, bearer === 'Bearer new' ? 200 : 401)
+      },
+    })
+    await client.info()
+    await expect(client.info()).rejects.toMatchObject({ status: 401 })
+    expect([seen, tokens]).toEqual([['Bearer old', 'Bearer new', 'Bearer bad'], []])
+  })
+
   it('fails with the error of the function that returns the token', async () => {
     const fetch = vi.fn<typeof globalThis.fetch>()
     const token = () => Promise.reject(new Error('Sign in first.'))

@@ -1,4 +1,11 @@
-import { answeredError, request, type Transport, unlessCut, unreachable } from './transport.ts'
+import {
+  answeredError,
+  authorized,
+  request,
+  type Transport,
+  unlessCut,
+  unreachable,
+} from './transport.ts'
 
 /** Options of {@link sendBlob}. */
 export interface BlobOptions {
@@ -28,10 +35,12 @@ export async function sendBlob(
 ): Promise<BlobAnswer> {
   const Xhr = (globalThis as { XMLHttpRequest?: new () => Xhr }).XMLHttpRequest
   if (Xhr && transport.native) {
-    const all = { ...(await transport.authorization()), ...headers }
-    signal?.throwIfAborted()
     const url = transport.baseUrl + path
-    return sendByXhr(new Xhr(), url, blob, { method, headers: all, onSent, signal })
+    return authorized(transport, async (authorization) => {
+      signal?.throwIfAborted()
+      const all = { ...authorization, ...headers }
+      return sendByXhr(new Xhr(), url, blob, { method, headers: all, onSent, signal })
+    })
   }
   const response = await request(transport, path, { method, body: blob, headers, signal })
   const text = await unlessCut(response.text(), signal)

@@ -47,21 +47,38 @@ export async function request(
   path: string,
   { method = 'GET', json, body, headers, signal }: RequestOptions = {},
 ): Promise<Response> {
-  const authorization = await transport.authorization()
-  signal?.throwIfAborted()
-  const answer = transport.fetch(transport.baseUrl + path, {
-    method,
-    signal,
-    headers: {
-      ...authorization,
-      ...(json === undefined ? {} : { 'content-type': 'application/json' }),
-      ...headers,
-    },
-    body: json === undefined ? body : JSON.stringify(json),
+  return authorized(transport, async (authorization) => {
+    signal?.throwIfAborted()
+    const answer = transport.fetch(transport.baseUrl + path, {
+      method,
+      signal,
+      headers: {
+        ...authorization,
+        ...(json === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      body: json === undefined ? body : JSON.stringify(json),
+    })
+    const response = await unlessCut(answer, signal)
+    if (response.ok) return response
+    throw answeredError(response.status, await response.text().catch(() => ''))
   })
-  const response = await unlessCut(answer, signal)
-  if (response.ok) return response
-  throw answeredError(response.status, await response.text().catch(() => ''))
+}
+
+/** Sends with the current token. If the server rejects it, and there is another one by then, sends once more. */
+export async function authorized<T>(
+  { authorization }: Transport,
+  send: (headers: { authorization?: string }) => Promise<T>,
+): Promise<T> {
+  const current = await authorization()
+  try {
+    return await send(current)
+  } catch (error) {
+    if (!(error instanceof ApiError && error.status === 401)) throw error
+    const next = await authorization()
+    if (next.authorization === current.authorization) throw error
+    return send(next)
+  }
 }
 
 /** Sends a request like {@link request}, and parses the answer as JSON. */
