@@ -3,7 +3,7 @@ import { ApiError } from './transport.ts'
 
 /** Time limits of a followed stream, in milliseconds. */
 export interface FollowStreamOptions {
-  /** A connection without any bytes for this time is dead. Default: 45,000. */
+  /** A connection without any bytes for this time is dead. The server sends some every ten seconds. Default: 25,000. */
   idleTimeout?: number
   /**
    * The pause before the first attempt to reconnect. It doubles with each attempt, up to 20 times its value. Default:
@@ -36,7 +36,7 @@ export async function followStream(
   open: (signal: AbortSignal, alive: () => void) => Promise<ReadableStream<Uint8Array>>,
   { onOpen, onEvent, onLost }: FollowStreamEvents,
   signal: AbortSignal,
-  { idleTimeout = 45_000, retryDelay = 500, whileVisible = false }: FollowStreamOptions = {},
+  { idleTimeout = 25_000, retryDelay = 500, whileVisible = false }: FollowStreamOptions = {},
 ): Promise<void> {
   let failures = 0
   while (!signal.aborted) {

@@ -10,7 +10,7 @@ import { Channel, jsonFrame, namedFrame } from './channel.ts'
 import { NamespaceFeed } from './namespace-feed.ts'
 import { PartialEvents } from './partial-events.ts'
 
-const HEARTBEAT_MS = 15_000
+const HEARTBEAT_MS = 10_000
 
 /** Number of records before its opening that a channel keeps, for readers who reconnect a little late. */
 const KEEP_RECORDS = 200

@@ -6,15 +6,17 @@ import { renderInApp } from '../testing/render-in-app.tsx'
 import { Thread } from './thread.tsx'
 
 let hasRunner = false
+let position = 0
 let asked: string[] = []
 
 beforeEach(() => {
   hasRunner = false
+  position = 0
   asked = []
   vi.useFakeTimers({ shouldAdvanceTime: true })
   vi.stubGlobal('fetch', async (path: string) => {
     asked.push(path)
-    if (path === '/api/conversations/c1') return Response.json({ id: 'c1', hasRunner })
+    if (path === '/api/conversations/c1') return Response.json({ id: 'c1', hasRunner, position })
     return Response.json({ conversations: [], resumed: true })
   })
 })
@@ -47,8 +49,21 @@ describe('an open run without events', () => {
     expect(screen.queryByText('Answering…')).toBeNull()
   })
 
-  it('is shown as it is while a server works on it', async () => {
-    hasRunner = true
+  it.each([
+    [
+      'a server works on it',
+      () => {
+        hasRunner = true
+      },
+    ],
+    [
+      'the page has not received the newest events',
+      () => {
+        position = 1e6
+      },
+    ],
+  ])('is shown as it is while %s', async (_, given) => {
+    given()
     await renderInApp(<Thread />, { state })
     const before = summaries()
     await act(() => vi.advanceTimersByTimeAsync(5_000))

@@ -20,6 +20,7 @@ export function useIsInterrupted(): boolean {
   const id = useConversationId()
   const isDue = useConversation(isRunDue) && !isOffline
   const queryKey = useConversation(eventsSoFar)
+  const position = useConversation((state) => state.position)
   const waitMs = useConversation((state) => openRun(state)?.steps.at(-1)?.retry?.waitMs ?? 0)
   const [quietSince, setQuietSince] = useState('')
   useEffect(() => {
@@ -30,7 +31,11 @@ export function useIsInterrupted(): boolean {
   const isQuiet = id !== null && isDue && quietSince === queryKey
   const { data } = useQuery({
     queryKey: ['interrupted', id, queryKey],
-    queryFn: async () => (await client.conversationSummary(id ?? ''))?.hasRunner === false,
+    queryFn: async () => {
+      const summary = await client.conversationSummary(id ?? '')
+      // Otherwise there are newer events, which this page will get when it notices that its connection is dead.
+      return summary?.hasRunner === false && summary.position <= position
+    },
     enabled: isQuiet,
     refetchInterval: CHECK_MS,
   })
