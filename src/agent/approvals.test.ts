@@ -379,12 +379,16 @@ describe('approvals', () => {
     await first.close()
     const model = scriptedModel(['In Oslo.'])
     const agent = createAgent({ model, tools: [place], log })
-    await agent.approve('c', 'a', { approved: true })
+    await expect(agent.approve('c', 'a', { approved: true })).rejects.toMatchObject({
+      code: 'invalid_arguments',
+      message: expect.stringContaining('needs its result'),
+    })
+    await agent.approve('c', 'a', { approved: false })
     await agent.approve('c', 'b', { approved: true, result: 'Oslo' })
     const run = agent.resume('c')
     expect((await run.result).text).toBe('In Oslo.')
     expect(results(run)).toMatchObject([
-      { error: { message: expect.stringContaining('is a client-side tool') } },
+      { error: { code: 'approval_denied' } },
       { tool_call_id: 'b' },
     ])
     expect(JSON.stringify(prompts(model)[0])).toContain('Oslo')

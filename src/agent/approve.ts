@@ -3,6 +3,7 @@ import { mayHoldAssets } from '../assets/extract/may-hold-assets.ts'
 import { boundaryOf } from '../boundary/boundary.ts'
 import { assetReads } from '../boundary/resolve.ts'
 import { storeArguments } from '../boundary/store.ts'
+import { isClientTool } from '../boundary/tool.ts'
 import { sourceLabels } from '../boundary/value-source.ts'
 import { ByrefError } from '../core/errors.ts'
 import { waitingCalls } from '../core/events/conversation-state.ts'
@@ -72,7 +73,7 @@ export async function subAgentCall(
  *
  * @throws ByrefError `call_not_found`; `approval_answered` if the call does not wait for an approval;
  *   `agent_not_found` or `tool_not_found` if the run needs another agent; `invalid_arguments` if the tool does not
- *   accept the changed arguments; `forbidden` if `by` may not read the data that the call received
+ *   accept the changed arguments, or has no `execute` and the result is missing; `forbidden` if `by` may not read the data that the call received
  */
 export async function answerApproval(
   checkedWith: CheckedWith,
@@ -92,6 +93,8 @@ export async function answerApproval(
     checkAgentName(session, checkedWith.name)
     const runsHere = approved && given === undefined && !checkedWith.hasWorkers
     if (runsHere || args !== undefined) checkToolExists(session, call, checkedWith.tools)
+    const tool = checkedWith.tools.get(call.name)
+    if (runsHere && tool && isClientTool(tool)) throw needsResult(call)
   }
   if (by !== undefined) checkApprover(by, call, readLabel(call.approval?.label ?? {}))
   if (args !== undefined) await checkChanged(checkedWith, session, call, args)
@@ -118,6 +121,13 @@ export async function answerApproval(
     }
     return { events: [...changedTo.events, ...result.events, answer] }
   })
+}
+
+function needsResult({ id, name }: Call): ByrefError {
+  return new ByrefError(
+    'invalid_arguments',
+    `"${name}" has no execute function, so the answer to the call "${id}" needs its result: { approved: true, result }. Or deny the call.`,
+  )
 }
 
 /** The approver sees the call's arguments, so the approver must be allowed to read them. */
