@@ -83,11 +83,12 @@ export function checkDigest(named: string, actual: string): void {
 
 /** Returns the error for an unknown id. `namespace` is the one that the reference names. */
 export function assetNotFound(assetId: string, namespace?: string): ByrefError {
-  const missing = `There is no asset ${JSON.stringify(assetId)} here.`
-  if (namespace === undefined) return new ByrefError('asset_not_found', missing)
+  const missing = `There is no asset ${JSON.stringify(assetId)}`
+  if (namespace === undefined) return new ByrefError('asset_not_found', `${missing} here.`)
   const [asset, field] = [encodeURIComponent(namespace), encodeURIComponent(assetId)]
-  const advice = `If you mean a field of an asset, write asset://${asset}/content/${field}.`
-  return new ByrefError('asset_not_found', `${missing} ${advice}`)
+  const where = `in a namespace ${JSON.stringify(namespace)} that you may read.`
+  const advice = `If ${JSON.stringify(namespace)} is an asset, write asset://${asset}/content/${field} for its field.`
+  return new ByrefError('asset_not_found', `${missing} ${where} ${advice}`)
 }
 
 /** Returns the error for an id that is already used. */

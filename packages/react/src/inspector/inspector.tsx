@@ -101,8 +101,11 @@ function NotLoaded() {
   const { error } = useConnection()
   return (
     <div className="flex items-center gap-2 p-4 text-sm text-ink-2">
-      <Spinner label="Loading the conversation" />
-      {error && 'The server does not answer, so this is not loaded yet.'}
+      {!error?.status && <Spinner label="Loading the conversation" />}
+      {error &&
+        (error.status === 0
+          ? 'The server does not answer, so this is not loaded yet.'
+          : error.message)}
     </div>
   )
 }
