@@ -87,7 +87,7 @@ export function assetNotFound(assetId: string, namespace?: string): ByrefError {
   if (namespace === undefined) return new ByrefError('asset_not_found', `${missing} here.`)
   const [asset, field] = [encodeURIComponent(namespace), encodeURIComponent(assetId)]
   const where = `in a namespace ${JSON.stringify(namespace)} that you may read.`
-  const advice = `If ${JSON.stringify(namespace)} is an asset, write asset://${asset}/content/${field} for its field.`
+  const advice = `For a field of the asset ${JSON.stringify(namespace)}, write asset://${asset}/content/${field}.`
   return new ByrefError('asset_not_found', `${missing} ${where} ${advice}`)
 }
 
