@@ -2,10 +2,11 @@ import {
   Client,
   type ClientOptions,
   InMemoryTransport,
+  StreamableHTTPClientTransport,
   type Transport,
 } from '@modelcontextprotocol/client'
 import { McpServer as OldServer } from '@modelcontextprotocol/sdk/server/mcp.js'
-import { McpServer } from '@modelcontextprotocol/server'
+import { McpServer, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
@@ -295,6 +296,57 @@ describe('joinServers', () => {
     await expect(call(client, 'broken_echo')).rejects.toThrow(
       'There is no tool "broken_echo". The nearest names are: fine_echo. The server "broken" is not running: no such command. The server "ends" is not running: exit code 4.',
     )
+  })
+
+  describe('with a server at a URL', () => {
+    /** A server of 2025 with sessions, and what it does with the next request. */
+    function remote() {
+      const sessions = new Map<string, WebStandardStreamableHTTPServerTransport>()
+      const state = { unknown: 404, isDown: false, calls: 0, sessions }
+      async function fetch(url: string | URL, init?: RequestInit): Promise<Response> {
+        const request = new Request(url, init)
+        if (state.isDown) throw new TypeError('fetch failed', { cause: new Error('refused') })
+        if (request.method === 'GET') return new Response(null, { status: 405 })
+        const id = request.headers.get('mcp-session-id')
+        const known = sessions.get(id ?? '')
+        if (known) return known.handleRequest(request)
+        if (id) return new Response('No valid session ID provided', { status: state.unknown })
+        const transport = new WebStandardStreamableHTTPServerTransport({
+          sessionIdGenerator: () => crypto.randomUUID(),
+          onsessioninitialized: (one) => void sessions.set(one, transport),
+        })
+        const server = new McpServer({ name: 'remote', version: '1.0.0' })
+        tool('count', () => textOf(`${++state.calls}`))(server)
+        await server.connect(transport)
+        return transport.handleRequest(request)
+      }
+      const connect = () =>
+        new StreamableHTTPClientTransport(new URL('http://localhost/mcp'), { fetch })
+      return { state, source: { name: 'web', connect } }
+    }
+
+    it.each([404, 400])('connects again if the session is unknown: %s', async (status) => {
+      const { state, source } = remote()
+      state.unknown = status
+      const client = await joined([source])
+      expect(wordsOf(await call(client, 'web_count'))).toBe('1')
+      state.sessions.clear()
+      expect(wordsOf(await call(client, 'web_count'))).toBe('2')
+      expect(state.sessions.size).toBe(1)
+    })
+
+    it('connects again if the connection was lost, without repeating the call', async () => {
+      const { state, source } = remote()
+      const client = await joined([source])
+      expect(wordsOf(await call(client, 'web_count'))).toBe('1')
+      state.isDown = true
+      const failed = await call(client, 'web_count')
+      expect(failed.isError).toBe(true)
+      expect(wordsOf(failed)).toMatch(/"web" could not be reached.*fetch failed.*refused/)
+      state.isDown = false
+      state.sessions.clear()
+      expect(wordsOf(await call(client, 'web_count'))).toBe('2')
+    })
   })
 
   it('adds the tools of a slow server when it is ready', async () => {
