@@ -382,6 +382,13 @@ describe('mcpTools', () => {
     expect((await run.result).reason).toBe('cancelled')
   })
 
+  it('leaves out a tool that only runs as a task of the older kind', async () => {
+    const tool = { name: 'research', inputSchema: { type: 'object' } }
+    const listed = { tools: [{ ...tool, execution: { taskSupport: 'required' } }] }
+    const client = { transport: {}, listTools: async () => listed } as unknown as Client
+    expect(await mcpTools(client)).toEqual([])
+  })
+
   it('rejects a client that is missing or not connected', async () => {
     const wrong = [undefined, {}, new Client({ name: 'test', version: '1' })]
     for (const client of wrong) {

@@ -12,6 +12,7 @@ import { ACCEPTS } from '../../../policies/trust/check-flow.ts'
 import { dataInText } from '../../json-in-text.ts'
 import { shownSchema } from '../../plain-tools.ts'
 import { freeName } from '../join/shared-names.ts'
+import { needsOldTask } from '../join/with-tasks.ts'
 import { metaOf, type ServerTrust, serverTrust } from '../mcp-labels.ts'
 import { mcpTool, resolveArguments } from '../reference-arguments.ts'
 import { withLinked } from './linked-resources.ts'
@@ -94,7 +95,8 @@ export async function mcpTools(client: McpClient, options: McpToolsOptions = {})
     cursor = page.nextCursor
   } while (cursor)
   const taken = new Set<string>()
-  return found.filter(include).map((tool) => {
+  const callable = found.filter((tool) => !needsOldTask(tool))
+  return callable.filter(include).map((tool) => {
     const { name, title, description, inputSchema, annotations = {} } = tool
     const id = freeName(`${prefix}${name}`, taken)
     taken.add(id)

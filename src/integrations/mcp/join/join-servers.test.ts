@@ -501,6 +501,25 @@ describe('joinServers', () => {
     expect(lines[0]).toBe('a: tools with an invalid definition are skipped: bad')
   })
 
+  it('leaves out a tool that only runs as a task of the older kind', async () => {
+    const inputSchema = { type: 'object' }
+    const { near } = answering({
+      'tools/list': {
+        tools: ['required', 'optional'].map((name) => ({
+          name,
+          inputSchema,
+          execution: { taskSupport: name },
+        })),
+      },
+    })
+    const lines: string[] = []
+    const log = (line: string) => lines.push(line)
+    const client = await joined([{ name: 'a', connect: () => near }], { log })
+    expect(await namesOf(client)).toContain('a_optional')
+    expect(await namesOf(client)).not.toContain('a_required')
+    expect(lines[0]).toBe('a: tools that only run as tasks (MCP 2025-11-25) are skipped: required')
+  })
+
   it('stops reading the tools of a server whose list never ends', async () => {
     const bad = { tools: [{ name: 'bad', inputSchema: {} }], nextCursor: 'more' }
     const { near, asked } = answering({ 'tools/list': bad })
