@@ -10,7 +10,10 @@ import { McpServer, WebStandardStreamableHTTPServerTransport } from '@modelconte
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
+import { createAgent } from '../../../agent/agent.ts'
 import { createAssets } from '../../../assets/create-assets.ts'
+import { scriptedModel } from '../../../testing/scripted-model.ts'
+import { mcpTools } from '../client/mcp-tools.ts'
 import { PNG } from '../fixtures/proxied.ts'
 import { type ProxyOptions, proxyMcp } from '../proxy/proxy-mcp.ts'
 import type { Channel } from '../rpc/json-rpc.ts'
@@ -270,6 +273,23 @@ describe('joinServers', () => {
     expect(wordsOf(await call(client, 'one_echo', { text: 'again' }))).toBe('{"text":"again"}')
     expect(runs).toBe(before + 1)
     expect(lines.join('\n')).toMatch(/one: running \(2 tools, MCP 2026-07-28.*one: it has closed/s)
+  })
+
+  it('gives an agent the tools of several servers, which survive a crash', async () => {
+    const one = serverOf('one', tool('echo'))
+    const two = serverOf('two', tool('echo'))
+    const client = new Client({ name: 'test', version: '1' })
+    await client.connect(joinServers([one.source, two.source]))
+    onTestFinished(() => client.close())
+    const tools = await mcpTools(client, { needsApproval: () => false })
+    expect(tools.map(({ id }) => id)).toEqual(['one_echo', 'two_echo'])
+    await one.connections.at(-1)?.close()
+    const calls = [{ name: 'one_echo', arguments: { text: 'again' } }]
+    const agent = createAgent({ model: scriptedModel([{ calls }, 'Done.']), tools })
+    const run = agent.run({ messages: 'Go' })
+    await run.result
+    const found = run.messages.find(({ metadata }) => metadata.tool_result)
+    expect(found?.content).toEqual({ text: 'again' })
   })
 
   it('reports why a server is missing, and works without it', async () => {
