@@ -39,10 +39,15 @@ function makeServer() {
 
 const sessions = new Map<string, WebStandardStreamableHTTPServerTransport>()
 
+/** How servers answer a request of a session that they do not know. */
+let unknown = { status: 404, text: 'Session not found' }
+
 /** Like servers of 2025: with sessions. */
 async function withSession(request: Request): Promise<Response> {
-  const known = sessions.get(request.headers.get('mcp-session-id') ?? '')
+  const id = request.headers.get('mcp-session-id')
+  const known = sessions.get(id ?? '')
   if (known) return known.handleRequest(request)
+  if (id) return new Response(unknown.text, { status: unknown.status })
   const transport = new WebStandardStreamableHTTPServerTransport({
     sessionIdGenerator: () => crypto.randomUUID(),
     onsessioninitialized: (id) => void sessions.set(id, transport),
@@ -60,6 +65,8 @@ let server: ReturnType<typeof listen>
 beforeAll(async () => {
   const fetch = (request: Request) => {
     seen = request.headers.get('x-key')
+    const status = Number(/status=(\d+)/.exec(request.url)?.[1])
+    if (status) return new Response('no', { status })
     return request.url.endsWith('/old') ? withSession(request) : handler.fetch(request)
   }
   const port = await new Promise<number>((resolve) => {
@@ -119,6 +126,32 @@ describe('httpChannel', () => {
     await client.close()
     await ended
     await expect.poll(() => sessions.size).toBe(0)
+  })
+
+  it.each([
+    { status: 404, text: 'Session not found' },
+    { status: 400, text: 'Bad Request: No valid session ID provided' },
+  ])('starts a new session if the server has forgotten the old one: $status', async (answer) => {
+    unknown = answer
+    const { client, ended } = await connect('/old')
+    const echo = (text: string) => client.callTool({ name: 'echo', arguments: { text } })
+    await echo('first')
+    await Promise.all([...sessions.values()].map((one) => one.close()))
+    sessions.clear()
+    const answers = await Promise.all([echo('a'), echo('b')])
+    expect(answers).toMatchObject([{ content: [{ text: 'a' }] }, { content: [{ text: 'b' }] }])
+    expect(sessions.size).toBe(1)
+    await client.close()
+    await ended
+    await expect.poll(() => sessions.size).toBe(0)
+  })
+
+  it.each([
+    [401, /\?status=401 answered 401 \(no\)\. Pass a token with --header "Authorization: Bearer/],
+    [405, /\?status=405 answered 405 \(no\)\. .*--config.*"type": "sse"/],
+    [500, /\?status=500 answered 500 \(no\)$/],
+  ])('reports what a server answered: %s', async (status, message) => {
+    await expect(connect(`/?status=${status}`)).rejects.toThrow(message)
   })
 
   it('reports a server that does not exist for each request', async () => {

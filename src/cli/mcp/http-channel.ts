@@ -1,15 +1,22 @@
-import type { JSONRPCMessage } from '@modelcontextprotocol/client'
+import type {
+  JSONRPCMessage,
+  StreamableHTTPClientTransport,
+  TransportSendOptions,
+} from '@modelcontextprotocol/client'
 import { errorMessage } from '../../core/errors.ts'
+import { shortened } from '../../core/json/cut.ts'
 import { isPlainObject } from '../../core/json/json.ts'
 import {
   type Channel,
   isOfNewProtocol,
   type RpcMessage,
 } from '../../integrations/mcp/rpc/json-rpc.ts'
+import { isUnknownSession } from '../../integrations/mcp/rpc/unknown-session.ts'
 import { optionalPeer } from '../../optional-peer.ts'
 
 /**
- * Creates a channel to an MCP server at a URL (streamable HTTP), on the transport of `@modelcontextprotocol/client`.
+ * Creates a channel to an MCP server at a URL (streamable HTTP), on the transport of `@modelcontextprotocol/client`. If
+ * the server has forgotten the session, the channel starts a new one as the client did, and repeats the request.
  *
  * @throws ByrefError `dependency_missing` if that package is not installed
  */
@@ -18,60 +25,140 @@ export async function httpChannel(url: string, extra: Record<string, string>): P
     '@modelcontextprotocol/client',
     'An MCP server at a URL',
   )
-  const transport = new StreamableHTTPClientTransport(new URL(url), {
-    requestInit: { headers: extra },
-  })
-  /** The new protocol cancels a request by ending its stream. */
-  const streams = new Map<unknown, AbortController>()
-  const tools = new Map<unknown, { name?: unknown; inputSchema?: unknown }>()
-  let opening: unknown = null
+  const requestInit = { headers: extra }
+  return new HttpChannel(url, new StreamableHTTPClientTransport(new URL(url), { requestInit }))
+}
 
-  function received(message: RpcMessage): void {
-    if (message.method === undefined) streams.delete(message.id)
-    const { protocolVersion, tools: listed } = Object(message.result)
-    for (const tool of Array.isArray(listed) ? listed : []) tools.set(tool?.name, tool)
-    if (opening !== null && message.id === opening && typeof protocolVersion === 'string') {
-      transport.setProtocolVersion(protocolVersion)
-    }
-    channel.onmessage?.(message)
+class HttpChannel implements Channel {
+  onmessage?: (message: RpcMessage) => void
+  onclose?: () => void
+  readonly #url: string
+  readonly #transport: StreamableHTTPClientTransport
+  /** The new protocol cancels a request by ending its stream. */
+  readonly #streams = new Map<unknown, AbortController>()
+  readonly #tools = new Map<unknown, ListedTool>()
+  /** The client's request that started the session. */
+  #opening: RpcMessage | null = null
+  #version: string | null = null
+  #hasAnswered = false
+  #renewing: Promise<void> | null = null
+  /** byref's own `initialize`. */
+  #ownOpening: { id: string; answered(message: RpcMessage): void } | null = null
+
+  constructor(url: string, transport: StreamableHTTPClientTransport) {
+    this.#url = url
+    this.#transport = transport
   }
 
-  const channel: Channel = {
-    async start() {
-      transport.onmessage = (message) => received(message as RpcMessage)
-      await transport.start()
-    },
-    async send(message) {
-      const { id, method, params } = message
-      const { requestId, name, arguments: args } = Object(params)
-      if (method === 'initialize') opening = id
-      const stream = method === 'notifications/cancelled' ? streams.get(requestId) : undefined
-      if (stream) {
-        streams.delete(requestId)
-        return stream.abort()
-      }
-      const isNew = id !== undefined && isOfNewProtocol(message)
-      const controller = isNew ? new AbortController() : null
-      if (controller) streams.set(id, controller)
-      const tool = isNew && method === 'tools/call' ? tools.get(name) : undefined
-      const headers = tool && parameterHeaders(tool, args)
-      try {
-        const requestSignal = controller?.signal
-        await transport.send(message as JSONRPCMessage, { requestSignal, headers })
-      } catch (error) {
-        streams.delete(id)
-        if (controller?.signal.aborted) return
-        throw new Error(`No answer from ${url}: ${errorMessage(error)}${causeOf(error)}`, {
-          cause: error,
+  async start(): Promise<void> {
+    this.#transport.onmessage = (message) => this.#received(message as RpcMessage)
+    await this.#transport.start()
+  }
+
+  async send(message: RpcMessage): Promise<void> {
+    const { id, method, params } = message
+    const { requestId, name, arguments: args } = Object(params)
+    if (method === 'initialize') this.#opening = message
+    const stream = method === 'notifications/cancelled' ? this.#streams.get(requestId) : undefined
+    if (stream) {
+      this.#streams.delete(requestId)
+      return stream.abort()
+    }
+    const isNew = id !== undefined && isOfNewProtocol(message)
+    const controller = isNew ? new AbortController() : null
+    if (controller) this.#streams.set(id, controller)
+    const tool = isNew && method === 'tools/call' ? this.#tools.get(name) : undefined
+    const headers = tool && parameterHeaders(tool, args)
+    try {
+      await this.#post(message, { requestSignal: controller?.signal, headers })
+    } catch (error) {
+      this.#streams.delete(id)
+      if (controller?.signal.aborted) return
+      throw this.#failure(error)
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#transport.terminateSession().catch(() => {})
+    await this.#transport.close()
+  }
+
+  #received(message: RpcMessage): void {
+    const { id, method, result } = message
+    this.#hasAnswered = true
+    if (id !== undefined && id === this.#ownOpening?.id) {
+      this.#ownOpening.answered(message)
+      return
+    }
+    if (method === undefined) this.#streams.delete(id)
+    const { protocolVersion, tools: listed } = Object(result)
+    for (const tool of Array.isArray(listed) ? listed : []) this.#tools.set(tool?.name, tool)
+    if (id !== undefined && id === this.#opening?.id && typeof protocolVersion === 'string') {
+      this.#version = protocolVersion
+      this.#transport.setProtocolVersion(protocolVersion)
+    }
+    this.onmessage?.(message)
+  }
+
+  async #post(message: RpcMessage, options?: TransportSendOptions): Promise<void> {
+    const { sessionId } = this.#transport
+    try {
+      await this.#transport.send(message as JSONRPCMessage, options)
+    } catch (error) {
+      const isLost = sessionId !== undefined && message.method !== 'initialize'
+      if (!isLost || !isUnknownSession(error, sessionId)) throw error
+      // Another request may have started a new session already.
+      if (this.#transport.sessionId === sessionId) {
+        this.#renewing ??= this.#renew().finally(() => {
+          this.#renewing = null
         })
       }
-    },
-    async close() {
-      await transport.terminateSession().catch(() => {})
-      await transport.close()
-    },
+      await this.#renewing
+      await this.#transport.send(message as JSONRPCMessage, options)
+    }
   }
-  return channel
+
+  /** Starts a new session, with what the client said at its start. */
+  async #renew(): Promise<void> {
+    const id = `byref-${crypto.randomUUID()}`
+    const { promise: answered, resolve } = Promise.withResolvers<RpcMessage>()
+    this.#ownOpening = { id, answered: resolve }
+    await this.#transport.send({ ...this.#opening, id } as JSONRPCMessage)
+    const { result, error } = await answered
+    if (error) throw new Error(error.message)
+    const { protocolVersion } = Object(result)
+    if (protocolVersion !== this.#version) {
+      throw new Error(`its protocol version was ${this.#version} and is now ${protocolVersion}`)
+    }
+    await this.#transport.send({ jsonrpc: '2.0', method: 'notifications/initialized' })
+  }
+
+  /** Returns an error that says what the server answered, and what to do. */
+  #failure(error: unknown): Error {
+    const { status, data } = Object(error) as { status?: number; data?: { text?: unknown } }
+    if (status === undefined) {
+      const message = `No answer from ${this.#url}: ${errorMessage(error)}${causeOf(error)}`
+      return new Error(message, { cause: error })
+    }
+    const text = typeof data?.text === 'string' ? data.text.trim() : ''
+    const words = text === '' ? '' : ` (${shortened(text, MAX_SHOWN)})`
+    const advice = this.#hasAnswered && status !== 401 ? undefined : ADVICE[status]
+    const message = `${this.#url} answered ${status}${words}${advice ? `. ${advice}` : ''}`
+    return new Error(message, { cause: error })
+  }
+}
+
+/** Maximum characters of a server's answer in an error. */
+const MAX_SHOWN = 300
+
+const NOT_HTTP =
+  'Is it an SSE server? Then use --config with a file that has its "url" and "type": "sse"'
+
+/** What to do after a status. */
+const ADVICE: Readonly<Record<number, string>> = {
+  401: 'Pass a token with --header "Authorization: Bearer …"',
+  404: NOT_HTTP,
+  405: NOT_HTTP,
 }
 
 /** `fetch` describes a failure only in the cause of its error. */

@@ -1,6 +1,7 @@
 import { Client } from '@modelcontextprotocol/client'
+import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js'
 import { InMemoryTransport, type McpServer } from '@modelcontextprotocol/server'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { z } from 'zod'
 import { createAgent } from '../../../agent/agent.ts'
 import type { AgentOptions } from '../../../agent/agent-contract.ts'
@@ -115,6 +116,49 @@ describe('mcpTools', () => {
     const context = { signal: controller.signal, assets, trust: null, progress() {} }
     await tool?.execute({}, context as never)
     await stopped
+  })
+
+  it('reads few links of a result, and none to large resources', async () => {
+    const server = newServer()
+    const asked: string[] = []
+    for (let i = 0; i < 15; i++) {
+      server.registerResource(`r${i}`, `test://r${i}`, {}, async ({ href: uri }) => {
+        asked.push(uri)
+        return { contents: [{ uri, text: 'x' }] }
+      })
+    }
+    server.registerTool('links', {}, async () => ({
+      content: Array.from({ length: 15 }, (_, i) => {
+        const link = { type: 'resource_link' as const, uri: `test://r${i}`, name: `r${i}` }
+        return i === 0 ? { ...link, size: 6_000_000 } : link
+      }),
+    }))
+    const { contents } = await results(server, [call('links')])
+    const blocks = contents[0] as unknown as { assetRef?: string }[]
+    expect(blocks.map(({ assetRef }) => assetRef !== undefined)).toEqual(
+      Array.from({ length: 15 }, (_, i) => i > 0 && i <= 10),
+    )
+    expect(asked).toHaveLength(10)
+  })
+
+  it('returns a result whose links cannot be read in time', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const server = newServer()
+    const reading = Promise.withResolvers<void>()
+    server.registerResource('hang', 'test://hang', {}, () => {
+      reading.resolve()
+      return new Promise<never>(() => {})
+    })
+    const content = [{ type: 'resource_link' as const, uri: 'test://hang', name: 'hang' }]
+    server.registerTool('hang', {}, async () => ({ content }))
+    const [tool] = await mcpTools(await connect(server), { include: ({ name }) => name === 'hang' })
+    const { assets } = createAgent({ model: scriptedModel([]) })
+    const { signal } = new AbortController()
+    const result = tool?.execute({}, { signal, assets, trust: null, progress() {} } as never)
+    await reading.promise
+    await vi.advanceTimersByTimeAsync(10_000)
+    expect(await result).toEqual(content)
   })
 
   it('passes references and variables as values', async () => {
@@ -276,7 +320,7 @@ describe('mcpTools', () => {
         properties: { text: { $ref: '#/default' }, more: { type: 'string', ...open } },
       }
       const listed = { tools: [{ name: 'send', inputSchema: schema }] }
-      const client = { listTools: async () => listed } as unknown as Client
+      const client = { transport: {}, listTools: async () => listed } as unknown as Client
       const [tool] = await mcpTools(client)
       expect(JSON.stringify(tool?.inputSchema)).toContain('#/default')
       expect(JSON.stringify(tool?.inputSchema)).not.toContain('x-accepts')
@@ -336,6 +380,44 @@ describe('mcpTools', () => {
     }
     await aborted.promise
     expect((await run.result).reason).toBe('cancelled')
+  })
+
+  it('leaves out a tool that only runs as a task of the older kind', async () => {
+    const tool = { name: 'research', inputSchema: { type: 'object' } }
+    const listed = { tools: [{ ...tool, execution: { taskSupport: 'required' } }] }
+    const client = { transport: {}, listTools: async () => listed } as unknown as Client
+    expect(await mcpTools(client)).toEqual([])
+  })
+
+  it('rejects a client that is missing or not connected', async () => {
+    const wrong = [undefined, {}, new Client({ name: 'test', version: '1' })]
+    for (const client of wrong) {
+      await expect(mcpTools(client as never)).rejects.toMatchObject({
+        code: 'config_invalid',
+        message: expect.stringContaining('@modelcontextprotocol/client'),
+      })
+    }
+  })
+
+  it('supports clients of the first SDK', async () => {
+    const [mine, its] = InMemoryTransport.createLinkedPair()
+    const server = newServer()
+    server.registerTool('link', {}, () => ({
+      content: [{ type: 'resource_link', uri: 'test://small', name: 'small.txt' }],
+    }))
+    await server.connect(its)
+    const client = new OldClient({ name: 'test', version: '1' })
+    await client.connect(mine as never)
+    const tools = await mcpTools(client, { needsApproval: () => false })
+    const calls = [call('echo', { text: 'hello' }), call('link')]
+    const agent = createAgent({ model: scriptedModel([...calls, 'Done.']), tools })
+    const run = agent.run({ messages: [{ role: 'user', content: 'Go' }] })
+    await run.result
+    const found = run.messages.filter(({ metadata }) => metadata.tool_result)
+    expect(found.map(({ content }) => content)).toMatchObject([
+      'hello',
+      [{ assetRef: expect.stringMatching(/^asset:/) }],
+    ])
   })
 
   it('supports servers of the first SDK', async () => {

@@ -1,14 +1,21 @@
-import type { CallToolResult, Client, Tool as McpTool } from '@modelcontextprotocol/client'
+import type {
+  CallToolResult,
+  Client,
+  Tool as McpTool,
+  ReadResourceResult,
+  RequestOptions,
+} from '@modelcontextprotocol/client'
 import type { Tool, ToolContext } from '../../../boundary/tool.ts'
 import { checkOptions, is, type OptionTable } from '../../../core/check-options.ts'
 import { ByrefError } from '../../../core/errors.ts'
 import { ACCEPTS } from '../../../policies/trust/check-flow.ts'
 import { dataInText } from '../../json-in-text.ts'
 import { shownSchema } from '../../plain-tools.ts'
-import { saveBody } from '../assets-for-clients.ts'
 import { freeName } from '../join/shared-names.ts'
+import { needsOldTask } from '../join/with-tasks.ts'
 import { metaOf, type ServerTrust, serverTrust } from '../mcp-labels.ts'
 import { mcpTool, resolveArguments } from '../reference-arguments.ts'
+import { withLinked } from './linked-resources.ts'
 
 /** Options of {@link mcpTools}. */
 export interface McpToolsOptions {
@@ -21,7 +28,10 @@ export interface McpToolsOptions {
    * non-destructive.
    */
   needsApproval?(tool: McpTool): boolean
-  /** Whether resources behind links in results are read and stored as assets. Default true. */
+  /**
+   * Whether resources behind links in results are read and stored as assets. Default true, within limits: 10 links of a
+   * result, 10 s for all of them, and 5 MiB for a link that declares its size. The other links stay links.
+   */
   followLinks?: boolean
   /**
    * A folder of this machine, for a server that runs here. A parameter that takes the path of a file then takes
@@ -44,6 +54,19 @@ const OPTIONS: OptionTable<McpToolsOptions> = {
   trust: is.oneOf('trusted', 'untrusted'),
 }
 
+/** A client of the first SDK, `@modelcontextprotocol/sdk`, with the methods that byref calls. */
+interface FirstClient {
+  readonly transport?: object
+  listTools(params?: { cursor?: string }): Promise<{ tools: object[]; nextCursor?: string }>
+  callTool(params: CallParams, resultSchema?: undefined, options?: RequestOptions): Promise<unknown>
+  readResource(params: { uri: string }, options?: RequestOptions): Promise<ReadResourceResult>
+}
+
+/** A client of either MCP SDK. */
+export type McpClient = Client | FirstClient
+
+type CallParams = Parameters<Client['callTool']>[0]
+
 /** Disables the SDK's own time limit. The agent's limit applies instead (`limits.callTimeoutMs`). */
 const NO_TIMEOUT = 2 ** 31 - 1
 
@@ -52,21 +75,28 @@ const NO_TIMEOUT = 2 ** 31 - 1
  * embedded resources and links in results become assets. A tool that the server declares read-only or idempotent is
  * idempotent here.
  *
- * @param client A connected client of the MCP SDK.
+ * @param client A connected `Client` of `@modelcontextprotocol/client` or `@modelcontextprotocol/sdk`.
+ * @throws ByrefError `config_invalid` for an unknown option, or a client that is not connected
  */
-export async function mcpTools(client: Client, options: McpToolsOptions = {}): Promise<Tool[]> {
+export async function mcpTools(client: McpClient, options: McpToolsOptions = {}): Promise<Tool[]> {
   checkOptions('mcpTools', options, OPTIONS)
+  if (!client?.transport) {
+    const message =
+      'mcpTools needs a connected Client of @modelcontextprotocol/client. Call client.connect(transport) first'
+    throw new ByrefError('config_invalid', message)
+  }
   const { prefix = '', include = () => true, needsApproval = isDestructive } = options
   const { trust = 'untrusted' } = options
   const found: McpTool[] = []
   let cursor: string | undefined
   do {
     const page = await client.listTools({ cursor })
-    found.push(...page.tools)
+    found.push(...(page.tools as McpTool[]))
     cursor = page.nextCursor
   } while (cursor)
   const taken = new Set<string>()
-  return found.filter(include).map((tool) => {
+  const callable = found.filter((tool) => !needsOldTask(tool))
+  return callable.filter(include).map((tool) => {
     const { name, title, description, inputSchema, annotations = {} } = tool
     const id = freeName(`${prefix}${name}`, taken)
     taken.add(id)
@@ -89,8 +119,8 @@ export async function mcpTools(client: Client, options: McpToolsOptions = {}): P
         const given = context.trust && { _meta: metaOf(context.trust.input) }
         const answer = await callTool(client, { name, arguments: args, ...given }, context)
         noteLabel(input, answer)
-        const result = resultOf(name, answer)
-        return options.followLinks === false ? result : withLinked(result, client, context)
+        const follows = options.followLinks !== false && !answer.isError
+        return resultOf(name, follows ? await withLinked(answer, client, context) : answer)
       },
     }
   })
@@ -109,11 +139,11 @@ function isDestructive({ annotations = {} }: McpTool): boolean {
 }
 
 async function callTool(
-  client: Client,
-  params: Parameters<Client['callTool']>[0],
+  client: McpClient,
+  params: CallParams,
   { signal, progress: report }: ToolContext,
 ): Promise<CallToolResult> {
-  const result = await client.callTool(params, {
+  const options: RequestOptions = {
     signal,
     timeout: NO_TIMEOUT,
     onprogress: ({ message, progress, total }) =>
@@ -121,8 +151,15 @@ async function callTool(
         message ?? `${progress}${total ? ` of ${total}` : ''}`,
         total ? progress / total : undefined,
       ),
-  })
+  }
+  const result = isOfSecondSdk(client)
+    ? await client.callTool(params, options)
+    : await client.callTool(params, undefined, options)
   return result as CallToolResult
+}
+
+function isOfSecondSdk(client: McpClient): client is Client {
+  return 'getProtocolEra' in client
 }
 
 /** @throws ByrefError `tool_failed` if the server reports an error */
@@ -140,31 +177,4 @@ function resultOf(name: string, { content, structuredContent, isError }: CallToo
   // The text blocks repeat the structured content.
   const others = content.filter(({ type }) => type !== 'text')
   return others.length === 0 ? structuredContent : { data: structuredContent, content: others }
-}
-
-/**
- * Replaces links in a result by the resources that they link to, stored as assets. A link that cannot be read stays a
- * link.
- */
-async function withLinked(
-  result: unknown,
-  client: Client,
-  context: Pick<ToolContext, 'assets' | 'signal'>,
-): Promise<unknown> {
-  const { assets, signal } = context
-  if (Array.isArray(result))
-    return Promise.all(result.map((one) => withLinked(one, client, context)))
-  const { type, uri, content } = Object(result) as Record<string, unknown>
-  if (Array.isArray(content)) {
-    return { ...Object(result), content: await withLinked(content, client, context) }
-  }
-  if (type !== 'resource_link' || typeof uri !== 'string') return result
-  const read = await client.readResource({ uri }, { signal }).catch(() => null)
-  const part = read?.contents[0]
-  if (!part) return result
-  const { name = null } = result as { name?: string }
-  const saved = await saveBody({ ...part }, assets, { name })
-  if (!saved) return result
-  const { ref, mime, kind, size } = saved
-  return { ...Object(result), assetRef: ref, mimeType: mime, kind, size }
 }

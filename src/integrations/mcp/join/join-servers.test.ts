@@ -2,14 +2,18 @@ import {
   Client,
   type ClientOptions,
   InMemoryTransport,
+  StreamableHTTPClientTransport,
   type Transport,
 } from '@modelcontextprotocol/client'
 import { McpServer as OldServer } from '@modelcontextprotocol/sdk/server/mcp.js'
-import { McpServer } from '@modelcontextprotocol/server'
+import { McpServer, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
+import { createAgent } from '../../../agent/agent.ts'
 import { createAssets } from '../../../assets/create-assets.ts'
+import { scriptedModel } from '../../../testing/scripted-model.ts'
+import { mcpTools } from '../client/mcp-tools.ts'
 import { PNG } from '../fixtures/proxied.ts'
 import { type ProxyOptions, proxyMcp } from '../proxy/proxy-mcp.ts'
 import type { Channel } from '../rpc/json-rpc.ts'
@@ -271,6 +275,23 @@ describe('joinServers', () => {
     expect(lines.join('\n')).toMatch(/one: running \(2 tools, MCP 2026-07-28.*one: it has closed/s)
   })
 
+  it('gives an agent the tools of several servers, which survive a crash', async () => {
+    const one = serverOf('one', tool('echo'))
+    const two = serverOf('two', tool('echo'))
+    const client = new Client({ name: 'test', version: '1' })
+    await client.connect(joinServers([one.source, two.source]))
+    onTestFinished(() => client.close())
+    const tools = await mcpTools(client, { needsApproval: () => false })
+    expect(tools.map(({ id }) => id)).toEqual(['one_echo', 'two_echo'])
+    await one.connections.at(-1)?.close()
+    const calls = [{ name: 'one_echo', arguments: { text: 'again' } }]
+    const agent = createAgent({ model: scriptedModel([{ calls }, 'Done.']), tools })
+    const run = agent.run({ messages: 'Go' })
+    await run.result
+    const found = run.messages.find(({ metadata }) => metadata.tool_result)
+    expect(found?.content).toEqual({ text: 'again' })
+  })
+
   it('reports why a server is missing, and works without it', async () => {
     const failing: ServerSource = {
       name: 'broken',
@@ -295,6 +316,57 @@ describe('joinServers', () => {
     await expect(call(client, 'broken_echo')).rejects.toThrow(
       'There is no tool "broken_echo". The nearest names are: fine_echo. The server "broken" is not running: no such command. The server "ends" is not running: exit code 4.',
     )
+  })
+
+  describe('with a server at a URL', () => {
+    /** A server of 2025 with sessions, and what it does with the next request. */
+    function remote() {
+      const sessions = new Map<string, WebStandardStreamableHTTPServerTransport>()
+      const state = { unknown: 404, isDown: false, calls: 0, sessions }
+      async function fetch(url: string | URL, init?: RequestInit): Promise<Response> {
+        const request = new Request(url, init)
+        if (state.isDown) throw new TypeError('fetch failed', { cause: new Error('refused') })
+        if (request.method === 'GET') return new Response(null, { status: 405 })
+        const id = request.headers.get('mcp-session-id')
+        const known = sessions.get(id ?? '')
+        if (known) return known.handleRequest(request)
+        if (id) return new Response('No valid session ID provided', { status: state.unknown })
+        const transport = new WebStandardStreamableHTTPServerTransport({
+          sessionIdGenerator: () => crypto.randomUUID(),
+          onsessioninitialized: (one) => void sessions.set(one, transport),
+        })
+        const server = new McpServer({ name: 'remote', version: '1.0.0' })
+        tool('count', () => textOf(`${++state.calls}`))(server)
+        await server.connect(transport)
+        return transport.handleRequest(request)
+      }
+      const connect = () =>
+        new StreamableHTTPClientTransport(new URL('http://localhost/mcp'), { fetch })
+      return { state, source: { name: 'web', connect } }
+    }
+
+    it.each([404, 400])('connects again if the session is unknown: %s', async (status) => {
+      const { state, source } = remote()
+      state.unknown = status
+      const client = await joined([source])
+      expect(wordsOf(await call(client, 'web_count'))).toBe('1')
+      state.sessions.clear()
+      expect(wordsOf(await call(client, 'web_count'))).toBe('2')
+      expect(state.sessions.size).toBe(1)
+    })
+
+    it('connects again if the connection was lost, without repeating the call', async () => {
+      const { state, source } = remote()
+      const client = await joined([source])
+      expect(wordsOf(await call(client, 'web_count'))).toBe('1')
+      state.isDown = true
+      const failed = await call(client, 'web_count')
+      expect(failed.isError).toBe(true)
+      expect(wordsOf(failed)).toMatch(/"web" could not be reached.*fetch failed.*refused/)
+      state.isDown = false
+      state.sessions.clear()
+      expect(wordsOf(await call(client, 'web_count'))).toBe('2')
+    })
   })
 
   it('adds the tools of a slow server when it is ready', async () => {
@@ -447,6 +519,25 @@ describe('joinServers', () => {
     expect((await namesOf(client))[0]).toBe('a_good')
     expect(await namesOf(client)).not.toContain('a_bad')
     expect(lines[0]).toBe('a: tools with an invalid definition are skipped: bad')
+  })
+
+  it('leaves out a tool that only runs as a task of the older kind', async () => {
+    const inputSchema = { type: 'object' }
+    const { near } = answering({
+      'tools/list': {
+        tools: ['required', 'optional'].map((name) => ({
+          name,
+          inputSchema,
+          execution: { taskSupport: name },
+        })),
+      },
+    })
+    const lines: string[] = []
+    const log = (line: string) => lines.push(line)
+    const client = await joined([{ name: 'a', connect: () => near }], { log })
+    expect(await namesOf(client)).toContain('a_optional')
+    expect(await namesOf(client)).not.toContain('a_required')
+    expect(lines[0]).toBe('a: tools that only run as tasks (MCP 2025-11-25) are skipped: required')
   })
 
   it('stops reading the tools of a server whose list never ends', async () => {

@@ -22,6 +22,7 @@ import {
   ProtocolError,
   type RpcMessage,
 } from '../rpc/json-rpc.ts'
+import { isUnknownSession } from '../rpc/unknown-session.ts'
 import { OpenCalls } from './open-calls.ts'
 import { ResourcePlaces } from './resource-places.ts'
 import {
@@ -68,7 +69,6 @@ export type JoinedServers = Channel & {
 
 /** Disables the SDK's own time limit. The client has its own. */
 const NO_TIMEOUT = 2 ** 31 - 1
-const NOT_FOUND = 404
 
 /**
  * Combines several MCP servers into one. The names of tools and prompts begin with the name of their server. Client and
@@ -281,10 +281,15 @@ class Joined implements JoinedServers {
       this.#resources.note(result, connection)
       return result as CallToolResult
     } catch (error) {
+      const { name, why } = connection
+      const isLost = isLostConnection(error)
       // The server refused the call, and its error says why.
-      if (client && connection.isOpen(client)) throw error
+      if (client && connection.isOpen(client) && !isLost) throw error
+      const how = isLost
+        ? `The MCP server "${name}" could not be reached, or the connection was lost: ${errorMessage(error)}`
+        : `The MCP server "${name}" ended while it worked on the call: ${why}`
       const text = client
-        ? `The MCP server "${connection.name}" ended while it worked on the call: ${connection.why}. The call may or may not have taken effect. Check before you repeat it.`
+        ? `${how}. The call may or may not have taken effect. Check before you repeat it.`
         : errorMessage(error)
       return { content: [{ type: 'text', text }], isError: true }
     }
@@ -312,8 +317,7 @@ class Joined implements JoinedServers {
       try {
         return await work(client, options)
       } catch (error) {
-        // The server has forgotten the session, and has not run the request.
-        if (Object(error).status !== NOT_FOUND) throw error
+        if (!isUnknownSession(error, client.transport?.sessionId)) throw error
         await connection.drop(client)
         return work(await connection.client(), options)
       }
@@ -385,6 +389,11 @@ function shownTool(tool: Tool, name: string, { source }: ServerConnection): Tool
   const { annotations, ...rest } = tool
   const isBelieved = source.trust !== 'untrusted'
   return { ...rest, name, ...(isBelieved && isPlainObject(annotations) ? { annotations } : {}) }
+}
+
+/** Returns whether `fetch` could not reach the server, or lost the connection. Only then, its error has a cause. */
+function isLostConnection(error: unknown): boolean {
+  return error instanceof TypeError && error.cause !== undefined
 }
 
 /** Resolves with the promise, or after a time. */

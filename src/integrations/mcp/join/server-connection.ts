@@ -17,7 +17,7 @@ import { version } from '../../../version.ts'
 import type { ServerTrust } from '../mcp-labels.ts'
 import { readPages } from '../proxy/tool-catalog.ts'
 import type { Ask } from '../rpc/relay.ts'
-import { type ServerTransport, TASKS, withTasks } from './with-tasks.ts'
+import { needsOldTask, type ServerTransport, TASKS, withTasks } from './with-tasks.ts'
 
 /** In the list of tools: the names of servers whose tools may be missing. */
 export const NOT_RUNNING = 'byref/notRunning'
@@ -320,12 +320,17 @@ export class ServerConnection {
 
   async #readOffers(client: Client): Promise<void> {
     const has = client.getServerCapabilities() ?? {}
-    const [tools, prompts, resources, templates] = await Promise.all([
+    const [listed, prompts, resources, templates] = await Promise.all([
       has.tools ? this.#tools(client) : [],
       has.prompts ? client.listPrompts().then((list) => list.prompts) : [],
       has.resources ? client.listResources().then((list) => list.resources) : [],
       has.resources ? this.#templates(client) : [],
     ])
+    const tools = listed.filter((one) => !needsOldTask(one))
+    const left = listed.filter(needsOldTask).map(({ name }) => name)
+    if (left.length > 0) {
+      this.#log(`tools that only run as tasks (MCP 2025-11-25) are skipped: ${left.join(', ')}`)
+    }
     this.offers = { tools, prompts, resources, templates }
   }
 

@@ -25,7 +25,7 @@ it('cancels a run whose request ends while its answer is being accepted', async 
 
   const mcpReq = {
     signal: stop.signal,
-    requestState: () => ({ conversation: 'c', answered: [], call: 'p' }),
+    requestState: () => ({ conversation: 'c', answered: [], call: 'p', isEarlier: false }),
     inputResponses: { approve: { action: 'accept', content: { approve: true } } },
   }
   const asked = askAgent(

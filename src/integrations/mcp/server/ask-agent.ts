@@ -44,6 +44,8 @@ interface Asked {
   /** The calls that were answered, and the call that the question is about. */
   answered: string[]
   call: string
+  /** Whether the run is an earlier one, after which the message is sent. */
+  isEarlier: boolean
 }
 
 /** Options of a question to an agent. */
@@ -67,50 +69,95 @@ export interface Sender {
 /** Maximum number of linked assets. `resources/list` has the rest. */
 const LINKS = 20
 
+/** Maximum time for a person's answer during a call, in milliseconds. */
+const PERSON_MS = 10 * 60_000
+
 /**
  * Asks the agent, reports its calls as progress, and returns its answer with links to the assets that it made. If a
  * call waits for approval, the client asks its person. If the client cannot ask, the answer says so, and the run waits.
+ * A message to a conversation with a waiting call is sent when that run has ended.
  */
 export async function askAgent(
   agent: Agent,
   { message, attachments = [], conversation }: Question,
-  { context, canAsk, mint, served, sender }: AskOptions,
+  options: AskOptions,
 ): Promise<CallToolResult | InputRequiredResult> {
+  const { context, served, sender } = options
   const { mcpReq } = context
   const asked = mcpReq.requestState<Asked>()
   const metadata = { attachments: attachments.map((assetRef) => ({ assetRef })) }
-  const run = asked
+  const send = (): Run =>
+    agent.run({
+      conversation,
+      messages: [spokenBy({ content: message, metadata }, speakerOf(sender))],
+      label: labelOfCall(mcpReq._meta, sender),
+    })
+  const found = conversation && !asked ? await agent.log.find(conversation) : null
+  const earlier = found?.status === 'waiting' ? (agent.resume(found.id) as Run) : null
+  let isEarlier = asked ? asked.isEarlier : earlier !== null
+  let run = asked
     ? await answered(agent, asked, { responses: mcpReq.inputResponses, by: sender.reader })
-    : agent.run({
-        conversation,
-        messages: [spokenBy({ content: message, metadata }, speakerOf(sender))],
-        label: labelOfCall(mcpReq._meta, sender),
-      })
+    : (earlier ?? send())
   // Also aborts when the request that asked the person ends.
   const over = new AbortController()
   mcpReq.signal.addEventListener('abort', () => run.cancel(), { signal: over.signal })
   if (mcpReq.signal.aborted) run.cancel()
   const done = new Set(asked?.answered)
-  let progress = 0
+  const progress = { count: 0 }
   try {
-    for await (const event of run) {
-      if (event.type === 'APPROVAL_REQUESTED' && !done.has(event.toolCallId)) {
-        if (!canAsk || !isFor(event, sender)) return waiting(run, event, sender)
-        const { toolCallId: call } = event
-        const state: Asked = { conversation: run.conversation, answered: [...done], call }
-        const approve = approvalRequest(inWords(event, sender))
-        const requestState = await mint(state, context)
-        return { resultType: 'input_required', inputRequests: { approve }, requestState }
-      }
-      const progressToken = mcpReq._meta?.progressToken
-      if (event.type !== 'TOOL_CALL_END' || progressToken === undefined) continue
-      const params = { progressToken, progress: ++progress, message: event.call.name }
-      await mcpReq.notify({ method: 'notifications/progress', params })
+    while (true) {
+      const question = await follow(agent, run, { ...options, done, isEarlier, progress })
+      if (question) return question
+      if (!isEarlier || mcpReq.signal.aborted) break
+      isEarlier = false
+      run = send()
     }
     return await answerOf(agent, run, { served, reader: sender.reader })
   } finally {
     over.abort()
   }
+}
+
+/** What {@link follow} knows of the earlier rounds of a question. */
+interface Following extends AskOptions {
+  /** The calls that were answered. */
+  done: Set<string>
+  isEarlier: boolean
+  progress: { count: number }
+}
+
+/** Follows a run to its end. Returns a result if the run waits for a person before. */
+async function follow(
+  agent: Agent,
+  run: Run,
+  { context, canAsk, mint, sender, done, isEarlier, progress }: Following,
+): Promise<CallToolResult | InputRequiredResult | null> {
+  const { mcpReq } = context
+  for await (const event of run) {
+    if (event.type === 'APPROVAL_REQUESTED' && !done.has(event.toolCallId)) {
+      if (!canAsk || !isFor(event, sender)) return waiting(run, event, sender)
+      const { toolCallId: call } = event
+      const { conversation } = run
+      const approve = approvalRequest(inWords(event, sender))
+      if (mcpReq.envelope) {
+        const state: Asked = { conversation, answered: [...done], call, isEarlier }
+        const requestState = await mint(state, context)
+        return { resultType: 'input_required', inputRequests: { approve }, requestState }
+      }
+      // Older clients are asked during the call. If one cannot show the question, the run waits.
+      const { signal } = mcpReq
+      const asking = mcpReq.elicitInput(approve.params, { signal, timeout: PERSON_MS })
+      const answer = await asking.catch(() => null)
+      if (!answer) return waiting(run, event, sender)
+      await approveCall(agent, { conversation, call }, { answer, by: sender.reader })
+      done.add(call)
+    }
+    const progressToken = mcpReq._meta?.progressToken
+    if (event.type !== 'TOOL_CALL_END' || progressToken === undefined) continue
+    const params = { progressToken, progress: ++progress.count, message: event.call.name }
+    await mcpReq.notify({ method: 'notifications/progress', params })
+  }
+  return null
 }
 
 /** Returns the speaker of a question. The sender cannot speak for anybody else. */
@@ -125,10 +172,18 @@ async function answered(
   { conversation, answered: before, call }: Asked,
   { responses = {}, by }: { responses?: Record<string, unknown>; by: string | null },
 ): Promise<Run> {
-  const approved = isApproved(responses.approve)
-  await agent.approve(conversation, call, { approved, ...(by !== null && { by }) })
+  await approveCall(agent, { conversation, call }, { answer: responses.approve, by })
   before.push(call)
   return agent.resume(conversation) as Run
+}
+
+function approveCall(
+  agent: Agent,
+  { conversation, call }: Pick<Asked, 'conversation' | 'call'>,
+  { answer, by }: { answer: unknown; by: string | null },
+): Promise<void> {
+  const approved = isApproved(answer)
+  return agent.approve(conversation, call, { approved, ...(by !== null && { by }) })
 }
 
 type Request = EventOf<'APPROVAL_REQUESTED'>

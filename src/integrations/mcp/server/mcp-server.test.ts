@@ -1,8 +1,10 @@
+import { join } from 'node:path'
 import {
   Client,
   type ClientOptions,
   StreamableHTTPClientTransport,
 } from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { Hono } from 'hono'
@@ -173,7 +175,7 @@ describe('createMcpServer', () => {
   })
 
   it('reports that a run waits if the client cannot ask', async () => {
-    const agent = photographer(call('erase', { disk: 'a' }), 'Over.')
+    const agent = photographer(call('erase', { disk: 'a' }), 'Over.', 'Again.')
     const client = await connect(createMcpServer({ agent }))
     const { content, _meta } = await ask(client, {})
     expect(content).toMatchObject([
@@ -181,6 +183,34 @@ describe('createMcpServer', () => {
     ])
     const conversation = String(_meta?.['byref/conversation'])
     expect(await agent.log.find(conversation)).toMatchObject({ status: 'waiting' })
+    // Until the call is approved, the answer is the same, and the message is not sent.
+    expect((await ask(client, { conversation })).content).toEqual(content)
+    const waiting = (await agent.conversation(conversation))?.waiting ?? []
+    for (const { toolCallId } of waiting) {
+      await agent.approve(conversation, toolCallId, { approved: true })
+    }
+    await agent.resume(conversation).result
+    expect(await ask(client, { conversation })).toMatchObject({ content: [{ text: 'Again.' }] })
+    await client.close()
+  })
+
+  it('asks again about a call if an older client could not ask', async () => {
+    const capabilities = { elicitation: {} }
+    const client = new Client({ name: 'test', version: '1' }, { capabilities })
+    const program = join(import.meta.dirname, '../fixtures/served-agent.ts')
+    await client.connect(new StdioClientTransport({ command: process.execPath, args: [program] }))
+    let canShow = false
+    client.setRequestHandler('elicitation/create', () => {
+      if (!canShow) throw new Error('no window')
+      return { action: 'accept', content: { approve: true } }
+    })
+    const { content, _meta } = await ask(client, {}, 'ask')
+    expect(content).toMatchObject([{ text: expect.stringContaining('It waits for a person') }])
+    canShow = true
+    const conversation = String(_meta?.['byref/conversation'])
+    expect(await ask(client, { conversation }, 'ask')).toMatchObject({
+      content: [{ text: 'Yes, it is done.' }],
+    })
     await client.close()
   })
 

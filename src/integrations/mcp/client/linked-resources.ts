@@ -1,0 +1,48 @@
+import type { CallToolResult } from '@modelcontextprotocol/client'
+import type { ToolContext } from '../../../boundary/tool.ts'
+import { saveBody } from '../assets-for-clients.ts'
+import type { McpClient } from './mcp-tools.ts'
+
+type Block = CallToolResult['content'][number]
+type Link = Extract<Block, { type: 'resource_link' }>
+
+/** Maximum number of links that are read for one result. */
+const MAX_LINKS = 10
+/** Maximum declared size. Over stdio, the SDK ends the connection after a message of 10 MB. */
+const MAX_BYTES = 5 * 1024 * 1024
+/** Maximum time for all links of a result together. */
+const MAX_MS = 10_000
+
+/**
+ * Replaces links in a result by the resources that they link to, stored as assets. A link that cannot be read, or that
+ * exceeds one of the limits, stays a link.
+ */
+export async function withLinked(
+  result: CallToolResult,
+  client: Pick<McpClient, 'readResource'>,
+  { assets, signal }: Pick<ToolContext, 'assets' | 'signal'>,
+): Promise<CallToolResult> {
+  const links = new Set(result.content.filter(isSmallLink).slice(0, MAX_LINKS))
+  if (links.size === 0) return result
+  const late = new AbortController()
+  const timer = setTimeout(() => late.abort(), MAX_MS)
+  const until = { signal: AbortSignal.any([signal, late.signal]) }
+  async function linked(link: Block): Promise<Block> {
+    if (!isSmallLink(link) || !links.has(link)) return link
+    const read = await client.readResource({ uri: link.uri }, until).catch(() => null)
+    const part = read?.contents[0]
+    const saved = part && (await saveBody({ ...part }, assets, { name: link.name ?? null }))
+    if (!saved) return link
+    const { ref, mime, kind, size } = saved
+    return Object.assign({ ...link }, { assetRef: ref, mimeType: mime, kind, size })
+  }
+  try {
+    return { ...result, content: await Promise.all(result.content.map(linked)) }
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function isSmallLink(block: Block): block is Link {
+  return block.type === 'resource_link' && (block.size ?? 0) <= MAX_BYTES
+}
