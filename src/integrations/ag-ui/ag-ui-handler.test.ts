@@ -486,7 +486,16 @@ describe('createAgUiHandler', () => {
     expect(refused.status).toBe(401)
   })
 
-  it('decides about the context of runs, if the app says so', async () => {
+  const byAgent = { user: 'service' }
+  const forwarded = { user: 'admin' }
+
+  it.each<[string, Partial<AgUiOptions>, unknown, unknown]>([
+    ['the agent', {}, {}, byAgent],
+    ['the agent, whatever a browser claims', {}, forwarded, byAgent],
+    ['a caller who may speak as others', { speakAs: () => true }, forwarded, forwarded],
+    ['the agent, if such a caller sends none', { speakAs: () => true }, {}, byAgent],
+    ['the app', { speakAs: () => true, context: ({ method }) => method }, forwarded, 'POST'],
+  ])('takes the context of runs from %s', async (_, options, forwardedProps, context) => {
     const seen: unknown[] = []
     const look = defineTool({
       id: 'look',
@@ -497,12 +506,12 @@ describe('createAgUiHandler', () => {
     const agent = createAgent({
       model: scriptedModel([{ calls: [{ name: 'look', arguments: {} }] }, 'Done.']),
       tools: [look],
+      context: byAgent,
     })
-    const handler = createAgUiHandler({ agent, context: ({ method }) => ({ method }) })
-    const forwardedProps = { method: 'DELETE' }
+    const handler = createAgUiHandler({ agent, ...options })
     const answer = await handler(post(inputOf({ messages: [user('Look')], forwardedProps })))
     expect(await answer.text()).toContain('Done.')
-    expect(seen).toEqual([{ method: 'POST' }])
+    expect(seen).toEqual([context])
   })
 
   it.each([

@@ -65,7 +65,8 @@ async function answer(
   const followed = await followConversation(agent, threadId)
   try {
     const brought = await readInput(input, { followed, speaker, assets: agent.assets })
-    const runId = await sendInput(agent, input, { brought, followed })
+    const context = speaker.speaksAsOthers ? forwardedContext(input) : undefined
+    const runId = await sendInput(agent, threadId, { brought, followed, context })
     return eventStream(runEvents(input, { brought, followed, runId }), {
       frame: (event) => `data: ${JSON.stringify(event)}\n\n`,
       failed: errorEvent,
@@ -89,18 +90,22 @@ interface Talk {
 /** Sends the input of the client. Resolves to the id of the run that answers, or null if no run starts. */
 async function sendInput(
   agent: Agent,
-  { threadId: conversation, forwardedProps }: RunAgentInput,
-  { brought, followed }: Talk,
+  conversation: string,
+  { brought, followed, context }: Talk & { context: JsonValue | undefined },
 ): Promise<string | null> {
   const { messages, answers } = brought
   const open = openRun(followed.state)
   if (open || messages.some(startsRun)) {
-    const context = forwardedProps as JsonValue | undefined
     return say(agent, conversation, { messages, answers, open, context })
   }
   if (messages.length > 0) await agent.add(conversation, messages)
   for (const [id, answer] of answers) await agent.approve(conversation, id, answer)
   return null
+}
+
+/** Returns the `forwardedProps`, or undefined for an empty object: clients send one by default. */
+function forwardedContext({ forwardedProps: props }: RunAgentInput): JsonValue | undefined {
+  return Object.keys(Object(props)).length > 0 ? (props as JsonValue) : undefined
 }
 
 /** Data and context alone start no run. */
