@@ -179,8 +179,9 @@ function incoming({ events, messageIds }: Accepted): (event: ConversationEvent) 
   const refs = new Set(
     events.flatMap((one) => (one.type === 'ASSET_CREATED' ? one.payload.ref : [])),
   )
+  const ids = new Set(messageIds)
   return (event) => {
-    if (event.type === 'NEW_MESSAGE') return messageIds.includes(event.payload.id)
+    if (event.type === 'NEW_MESSAGE') return ids.has(event.payload.id)
     return (
       event.type === 'ASSET_ERROR' ||
       (event.type === 'ASSET_CREATED' && refs.has(event.payload.ref))
@@ -304,7 +305,8 @@ function checkNewIds(
     state === session.state
       ? session.messageIds
       : new Set([...state.messages, ...state.inbox.map(({ message }) => message)].map(idOf))
-  const inUse = ids.find((id, i) => ids.indexOf(id) !== i || known.has(id))
+  const before = new Set<string>()
+  const inUse = ids.find((id) => known.has(id) || before.size === before.add(id).size)
   if (inUse !== undefined) {
     throw new ByrefError('message_exists', `Message "${inUse}" already exists in the conversation`)
   }

@@ -376,6 +376,66 @@ describe('createAgUiHandler', () => {
     expect(await response.text()).toContain('"snapshot":{"state":{"n":2}}')
   })
 
+  it.each<[string, Partial<RunAgentInput>, number]>([
+    [
+      'keys of the state',
+      { state: Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`k${i}`, i])) },
+      1,
+    ],
+    ['messages', {}, 101],
+  ])('accepts at most 100 new messages at once, also as %s', async (_, input, count) => {
+    const { handler, agent, log } = talk(['One.'])
+    const messages = Array.from({ length: count }, (_, i) => {
+      const data = Buffer.from(`file ${i}`).toString('base64')
+      const source = { type: 'data', value: data, mimeType: 'text/plain' }
+      return user([{ type: 'document', source }])
+    })
+    const body = inputOf({ ...input, messages })
+    const refused = await handler(post(body))
+    expect(await refused.json()).toMatchObject({
+      code: 'bad_request',
+      message: expect.stringContaining('at most 100'),
+    })
+    expect((await log.list()).conversations).toEqual([])
+    expect((await agent.assets.list()).assets).toEqual([])
+    const imported = await createAgUiHandler({ agent, speakAs: () => true })(post(body))
+    expect(await imported.text()).toContain('One.')
+  })
+
+  it('streams data that joined the next step of a run', async () => {
+    const started = Promise.withResolvers<void>()
+    const go = Promise.withResolvers<void>()
+    const wait = defineTool({
+      id: 'wait',
+      description: 'Waits',
+      inputSchema: { type: 'object', properties: {} },
+      execute: async () => {
+        started.resolve()
+        await go.promise
+      },
+    })
+    const agent = createAgent({
+      model: scriptedModel([{ calls: [{ name: 'wait', arguments: {} }] }, 'Done.']),
+      tools: [wait],
+    })
+    const response = await createAgUiHandler({ agent })(
+      post(inputOf({ messages: [user('Go')], state: { plan: { a: 1 } } })),
+    )
+    const text = response.text()
+    await started.promise
+    const more = { type: 'data', kind: 'plan', data: { b: 2 } } as const
+    await agent.send('t', [more, { content: 'more' }], { mode: 'steer' })
+    go.resolve()
+    const events = [...(await text).matchAll(/^data: (.*)$/gm)].map(([, data = '']) =>
+      JSON.parse(data),
+    )
+    expect(events.filter(({ type }) => type === 'STATE_DELTA').map(({ delta }) => delta)).toEqual([
+      [{ op: 'add', path: '/plan', value: { a: 1 } }],
+      [{ op: 'add', path: '/plan/b', value: 2 }],
+    ])
+    await check(events)
+  })
+
   it('shows the existing conversation to a client that sends no messages', async () => {
     const { client, agent, streams } = talk([
       { calls: [{ id: 'a', name: 'sum', arguments: { of: [2] } }] },

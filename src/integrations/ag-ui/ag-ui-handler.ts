@@ -17,7 +17,7 @@ import { type RequestHandler, readJson, requestHandler } from '../serving/reques
 import { type ServedAgentOptions, servedAgent } from '../serving/served-agent.ts'
 import { type AgUiEvent, createAgUiEvents, outcomeOf, usageOf } from './ag-ui-events.ts'
 import { type AgUiInput, agUiMessages, readInput } from './ag-ui-messages.ts'
-import { jsonPatch, stateOf } from './state.ts'
+import { stateOf, updateState } from './state.ts'
 
 /**
  * Options of {@link createAgUiHandler}. Browsers choose the ids of threads, so without a namespace everybody can use all of
@@ -128,20 +128,19 @@ async function* runEvents(
   const known = brought.messages.flatMap((one) => ('id' in one && one.id ? [one.id] : []))
   const translated = createAgUiEvents({ messages: new Set(known), results: brought.results })
   const clientTools = new Set(tools.map(({ name }) => name))
-  let state = stateOf(followed.board)
+  followed.takeWritten()
+  const state = stateOf(followed.board)
   yield defined({ type: 'RUN_STARTED', threadId, runId: id, protocolVersion })
   if (brought.messages.length === 0 && brought.answers.size === 0) {
     yield { type: 'MESSAGES_SNAPSHOT', messages: agUiMessages(followed.state.messages) }
   }
-  yield { type: 'STATE_SNAPSHOT', snapshot: state }
+  yield { type: 'STATE_SNAPSHOT', snapshot: { ...state } }
   const finished = { type: 'RUN_FINISHED', threadId, runId: id }
   if (runId === null) return yield finished
   for await (const { event } of followed.untilDue(runId, brought.answers.keys())) {
     yield* translated.take(event)
-    const now = event.type === 'NEW_MESSAGE' ? stateOf(followed.board) : state
-    const delta = jsonPatch(state, now)
+    const delta = updateState(state, followed.board, followed.takeWritten())
     if (delta.length > 0) yield { type: 'STATE_DELTA', delta }
-    state = now
   }
   yield* translated.finish()
   const run = runOf(followed.state, runId)
