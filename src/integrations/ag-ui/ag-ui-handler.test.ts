@@ -331,6 +331,41 @@ describe('createAgUiHandler', () => {
     for (const events of streams) await check(events)
   })
 
+  it.each([
+    ['1.0', { type: 'success', pendingToolCallIds: ['c'] }, { type: 'cancelled' }],
+    [undefined, { type: 'success' }, undefined],
+  ])('sends only the outcomes that AG-UI %s has', async (protocolVersion, pending, cancelled) => {
+    const started = Promise.withResolvers<void>()
+    const stuck = defineTool({
+      id: 'stuck',
+      description: 'Waits',
+      inputSchema: { type: 'object', properties: {} },
+      execute: () => {
+        started.resolve()
+        return new Promise(() => {})
+      },
+    })
+    const model = scriptedModel([
+      { calls: [{ id: 'c', name: 'place', arguments: {} }] },
+      { calls: [{ id: 'd', name: 'stuck', arguments: {} }] },
+    ])
+    const log = createMemoryLog()
+    const handler = createAgUiHandler({
+      agent: (tools) => createAgent({ model, log, tools: [stuck, ...tools] }),
+    })
+    const ask = (threadId: string) => {
+      const input = inputOf({ threadId, tools: [weather], messages: [user('Where am I?')] })
+      return handler(post({ ...input, protocolVersion }))
+    }
+    const outcomeIn = async (response: Response) =>
+      JSON.parse((await response.text()).trim().split('data: ').at(-1) ?? '').outcome
+    expect(await outcomeIn(await ask('a'))).toEqual(pending)
+    const running = await ask('b')
+    await started.promise
+    await createAgent({ model, log }).cancel('b')
+    expect(await outcomeIn(running)).toEqual(cancelled)
+  })
+
   it('accepts files, context and edits of the state', async () => {
     const { client, model, agent } = talk(['One.', 'Two.'])
     const app = client()

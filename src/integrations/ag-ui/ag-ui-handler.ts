@@ -15,7 +15,13 @@ import {
 } from '../serving/follow-conversation.ts'
 import { type RequestHandler, readJson, requestHandler } from '../serving/request-handler.ts'
 import { type ServedAgentOptions, servedAgent } from '../serving/served-agent.ts'
-import { type AgUiEvent, createAgUiEvents, outcomeOf, usageOf } from './ag-ui-events.ts'
+import {
+  type AgUiEvent,
+  createAgUiEvents,
+  legacyOutcome,
+  outcomeOf,
+  usageOf,
+} from './ag-ui-events.ts'
 import { type AgUiInput, agUiMessages, readInput } from './ag-ui-messages.ts'
 import { stateOf, updateState } from './state.ts'
 
@@ -148,7 +154,8 @@ async function* runEvents(
   if (!run) return
   const usage = usageOf(run.usage, run.model)
   if (run.error) return yield defined({ type: 'RUN_ERROR', ...run.error, usage })
-  const outcome = outcomeOf(run, followed.waiting() ?? [], clientTools)
+  const whole = outcomeOf(run, followed.waiting() ?? [], clientTools)
+  const outcome = protocolVersion === undefined ? legacyOutcome(whole) : whole
   const result = run.reason === undefined ? undefined : { reason: run.reason }
   yield defined({ ...finished, outcome, result, usage })
 }
