@@ -1,7 +1,8 @@
 import { createOpenResponses } from '@ai-sdk/open-responses'
 import { generateText, jsonSchema, tool as sdkTool, stepCountIs, streamText } from 'ai'
 import OpenAI, { toFile } from 'openai'
-import type { ResponseStreamEvent } from 'openai/resources/responses/responses'
+import { zodTextFormat } from 'openai/helpers/zod'
+import type { ResponseOutputItem, ResponseStreamEvent } from 'openai/resources/responses/responses'
 import { describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { createAgent } from '../../agent/agent.ts'
@@ -475,6 +476,37 @@ describe('createResponsesHandler, with the package "openai"', () => {
     })
     expect(JSON.parse(response.output_text)).toEqual({ city: 'Oslo' })
     expect(model.requests[0]?.responseFormat).toMatchObject({ type: 'json' })
+  })
+
+  it('returns texts before the final answer as commentary, which the client does not parse', async () => {
+    const place = zodTextFormat(z.object({ city: z.string() }), 'place')
+    const turns = [
+      { text: 'I add.', calls: [{ name: 'sum', arguments: { of: [1] } }] },
+      '{"town":"Oslo"}',
+      '{"city":"Oslo"}',
+    ]
+    const { client } = serve([...turns, ...turns])
+    const asked = { model: 'm', input: 'Where?', text: { format: place } }
+    const whole = await client.responses.parse(asked)
+    const streamed = await client.responses.stream(asked).finalResponse()
+    const stored = await client.responses.retrieve(whole.id)
+    const phases = ['commentary', 'commentary', undefined]
+    for (const { output } of [whole, streamed, stored]) {
+      const items: readonly ResponseOutputItem[] = output
+      expect(items.flatMap((item) => (item.type === 'message' ? [item.phase] : []))).toEqual(phases)
+    }
+    for (const { output_parsed } of [whole, streamed]) {
+      expect(output_parsed).toEqual({ city: 'Oslo' })
+    }
+  })
+
+  it('returns a text before a call of the client as commentary', async () => {
+    const place = zodTextFormat(z.object({ city: z.string() }), 'place')
+    const { client } = serve([{ text: 'I look.', calls: [call('Oslo')] }])
+    const asked = { model: 'm', input: 'Where?', tools: [weather], text: { format: place } }
+    const { output, output_parsed } = await client.responses.parse(asked)
+    const [message] = output.filter((item) => item.type === 'message')
+    expect([message?.phase, output_parsed]).toEqual(['commentary', null])
   })
 
   it('runs in the background, can be cancelled, and reports failures', async () => {
