@@ -598,6 +598,26 @@ describe('createResponsesHandler, with the package "openai"', () => {
     await expect(answered).rejects.toThrow('The conversation was deleted')
   })
 
+  it('rejects parameters that would have no effect', async () => {
+    const { client, fetch } = serve(['One.'])
+    for (const [name, value] of Object.entries({
+      conversation: 'conv_1',
+      prompt: { id: 'pmpt_1' },
+      tool_choice: 'required',
+    })) {
+      const refused = await fetch(`${BASE}/responses`, post({ input: 'Go', [name]: value }))
+      const { error } = (await refused.json()) as { error: Error }
+      expect([refused.status, error.message]).toEqual([
+        400,
+        expect.stringContaining(`${name}: is not supported`),
+      ])
+    }
+    const usual = { conversation: null, prompt: null, tool_choice: 'auto' as const }
+    const { id } = await client.responses.create({ model: 'm', input: 'Go', ...usual })
+    const stream = client.responses.retrieve(id, { stream: true })
+    await expect(stream).rejects.toThrow('leave out "stream"')
+  })
+
   it('reports what is wrong with a request', async () => {
     const { client, fetch } = serve(['One.'])
     const { handler } = serve([], { agent: createAgent({ model: scriptedModel([]) }) })

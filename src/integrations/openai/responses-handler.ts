@@ -48,6 +48,7 @@ export function createResponsesHandler(options: ResponsesOptions): RequestHandle
         return repeatIfBusy(() => createResponse(agent, asked, how))
       }
       case 'GET responses :id':
+        if (new URL(request.url).searchParams.get('stream') === 'true') throw noStream()
         return Response.json(await keptResponse(await agentOf(found, id), id))
       case 'POST responses :id cancel': {
         const agent = await agentOf(found, id)
@@ -69,6 +70,12 @@ export function createResponsesHandler(options: ResponsesOptions): RequestHandle
   }
 
   return requestHandler((request) => serve(request).catch(failure))
+}
+
+function noStream(): ByrefError {
+  const message =
+    'A stored response cannot be streamed: leave out "stream", and read it again until its status is not in_progress'
+  return new ByrefError('bad_request', message)
 }
 
 /** Returns the agent that made a response. */
