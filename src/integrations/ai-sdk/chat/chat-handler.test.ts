@@ -519,6 +519,45 @@ describe('createChatHandler', () => {
     expect(assets).toMatchObject([{ mime: 'image/png', size: PNG.length }])
   })
 
+  it('imports tables in files, so that tools can read their rows', async () => {
+    const count = defineTool({
+      id: 'count',
+      description: 'Counts',
+      inputSchema: { type: 'object', properties: { rows: { type: 'array' } } },
+      execute: ({ rows }) => (rows as unknown[]).length,
+    })
+    const { handler, agent, model } = setup(
+      [
+        ({ prompt }) => {
+          const [, id] = JSON.stringify(prompt).match(/asset_id=\\+"(\w+)/) ?? []
+          return { calls: [{ name: 'count', arguments: { rows: `asset://${id}/content/rows` } }] }
+        },
+        'Two.',
+      ],
+      { tools: [count] },
+    )
+    const chat = open(handler)
+    const csv = Buffer.from('city,rain\nOslo,2\nBergen,9\n').toString('base64')
+    const file = { type: 'file' as const, mediaType: 'text/csv', filename: 'rain.csv' }
+    await chat.sendMessage({
+      text: 'Count',
+      files: [{ ...file, url: `data:text/csv;base64,${csv}` }],
+    })
+    expect(partsOf(chat).find(isToolUIPart)).toMatchObject({ output: 2 })
+    expect(JSON.stringify(model.requests[0]?.prompt)).not.toContain('Bergen,9')
+    const [message] = await uiMessages(agent, 'c', { assetUrl })
+    expect(message?.parts[0]).toEqual({ ...file, url: expect.stringMatching(/^\/files\//) })
+  })
+
+  it('shows files at other places under their own URLs', async () => {
+    const { handler, agent } = setup(['A dot.', 'Two.'])
+    const chat = open(handler)
+    const file = { type: 'file' as const, mediaType: 'image/png', url: 'https://x.example/dot.png' }
+    await chat.sendMessage({ text: 'What is it?', files: [file] })
+    const saved = await uiMessages(agent, 'c', { assetUrl: (ref) => `/files/${ref}` })
+    expect(saved[0]?.parts[0]).toEqual(file)
+  })
+
   it('reports errors of a run, of tools and of requests', async () => {
     const broken = defineTool({
       id: 'broken',
