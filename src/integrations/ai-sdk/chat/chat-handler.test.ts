@@ -598,6 +598,33 @@ describe('createChatHandler', () => {
     )
   })
 
+  it('says in the metadata of a message that its run was cancelled', async () => {
+    const { tool, began } = gate()
+    const { handler, agent } = setup([calls(['wait', {}])], { tools: [tool] })
+    const chat = open(handler)
+    const sent = chat.sendMessage({ text: 'Go' })
+    await began
+    await agent.cancel('c')
+    await sent
+    const metadata = { reason: 'cancelled', usage: expect.any(Object) }
+    expect(chat.messages.at(-1)?.metadata).toMatchObject(metadata)
+    expect((await uiMessages(agent, 'c')).at(-1)).toMatchObject({ role: 'assistant', metadata })
+  })
+
+  it('says in the metadata of a message that its run failed, even without an answer', async () => {
+    const { handler, agent } = setup([new Error('The model is ill')])
+    const chat = open(handler)
+    await chat.sendMessage({ text: 'Go' })
+    const failed = {
+      role: 'assistant',
+      metadata: { reason: 'failed', error: expect.stringContaining('The model is ill') },
+      parts: [{ type: 'step-start' }],
+    }
+    expect(chat.messages.at(-1)).toMatchObject(failed)
+    expect((await uiMessages(agent, 'c')).at(-1)).toMatchObject(failed)
+    expect(chat.error?.message).toContain('The model is ill')
+  })
+
   it('separates namespaces, and rejects large requests', async () => {
     const log = createMemoryLog()
     const { agent } = setup(['Hello Ada.', 'Hello Bob.'], { log })

@@ -140,12 +140,18 @@ function toUIMessage(message: Message, options: UIChunkOptions): UIMessage {
   }
 }
 
-/** Builds the message that a browser would build from the chunks. Returns an empty list if it would show nothing. */
+/**
+ * Builds the message that a browser would build from the chunks. Returns an empty list if it would show nothing, unless
+ * the run failed or was cancelled: its metadata says so.
+ */
 async function messageOf(chunks: readonly UIMessageChunk[]): Promise<UIMessage[]> {
+  const hasFailed = chunks.some(({ type }) => type === 'error' || type === 'abort')
   const stream = ReadableStream.from(chunks.filter(({ type }) => type !== 'error'))
   let last: UIMessage | undefined
   for await (const message of readUIMessageStream({ stream })) last = message
-  return last && last.parts.length > 0 ? [{ ...last, parts: last.parts.map(ended) }] : []
+  return last && (hasFailed || last.parts.length > 0)
+    ? [{ ...last, parts: last.parts.map(ended) }]
+    : []
 }
 
 const RESULTS: readonly string[] = ['output-available', 'output-error', 'output-denied']
