@@ -1,3 +1,4 @@
+import { isDeeper } from '../assets/content-access.ts'
 import { called } from '../core/called.ts'
 import { checkOptions, is, type OptionTable } from '../core/check-options.ts'
 import { ByrefError, errorMessage } from '../core/errors.ts'
@@ -22,6 +23,7 @@ import type { AgentSettings } from '../engine/run-settings.ts'
 import type { Session } from '../engine/session.ts'
 import { withCommandCall } from '../engine/steps/command-step.ts'
 import { LeaseHeldError } from '../log/conversation-log.ts'
+import { MAX_DEPTH } from '../log/copy-event.ts'
 import { MODEL_SETTINGS, type ModelSettings, modelSettings } from '../models/model-settings.ts'
 import { isCommand } from '../plugins/command-message.ts'
 import { IncomingLabels } from '../policies/trust/incoming-labels.ts'
@@ -189,8 +191,18 @@ function incoming({ events, messageIds }: Accepted): (event: ConversationEvent) 
   }
 }
 
-/** @throws ByrefError `invalid_data` for a context that the log cannot store */
+/** Maximum depth of a context. Its event is one more level. */
+const MAX_CONTEXT_DEPTH = MAX_DEPTH - 1
+
+/** @throws ByrefError `invalid_data`, `too_deep` for a context that the log cannot store */
 export function storedContext(context: unknown): JsonValue {
+  const stored = contextAsJson(context)
+  if (!isDeeper(stored, MAX_CONTEXT_DEPTH - 1)) return stored
+  const message = `The context of a run can be nested at most ${MAX_CONTEXT_DEPTH} levels deep`
+  throw new ByrefError('too_deep', message)
+}
+
+function contextAsJson(context: unknown): JsonValue {
   try {
     return copyJson(context)
   } catch (cause) {
