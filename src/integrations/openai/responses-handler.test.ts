@@ -434,6 +434,7 @@ describe('createResponsesHandler, with the package "openai"', () => {
       file: await toFile(Buffer.from('a,b\n1,2\n3,4\n'), 'rows.csv', { type: 'text/csv' }),
       purpose: 'user_data',
     })
+    expect(file.bytes).toBe(12)
     await client.responses.create({
       model: 'm',
       input: [
@@ -706,7 +707,10 @@ describe('the sender of Responses API messages', () => {
       handler(new Request(`${BASE}/responses`, post({ model: 'm', ...body }, { authorization })))
     const refused = await ask('Bearer browser')
     expect(refused.status).toBe(403)
-    expect(await refused.json()).toMatchObject({ error: { code: 'forbidden' } })
+    const message = expect.stringContaining(
+      'instructions' in body ? '"instructions"' : 'A message cannot set role',
+    )
+    expect(await refused.json()).toMatchObject({ error: { code: 'forbidden', message } })
     expect((await log.list()).conversations).toEqual([])
     expect((await ask('Bearer backend')).status).toBe(200)
   })

@@ -103,9 +103,10 @@ async function upload({ assets }: Agent, request: Request): Promise<Response> {
   const mime = file.type === '' ? null : file.type
   const options = { name: filename, mime, by: 'user' } as const
   const { asset, table, workbook } = await assets.importFile(file, options)
-  const { assetId: id, size: bytes } = workbook ?? table ?? asset
+  const { assetId: id } = workbook ?? table ?? asset
   const createdAt = Math.floor(Date.now() / 1000)
   const purpose = form.get('purpose') ?? 'user_data'
+  const { size: bytes } = asset
   return Response.json({ id, object: 'file', bytes, created_at: createdAt, filename, purpose })
 }
 
