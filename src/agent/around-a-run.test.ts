@@ -61,7 +61,7 @@ describe('createAgent', () => {
     const callLook = { calls: [{ name: 'look', arguments: {} }] }
     const log = createMemoryLog()
     const live = { db: new Map() }
-    const model = scriptedModel([callLook, 'one', callLook, 'two'])
+    const model = scriptedModel([callLook, 'one', callLook, 'two', 'three'])
     const agent = createAgent({ model, tools: [look], log, context: live })
     await agent.run({ messages: say('a') }).result
     await agent.run({ messages: say('b'), context: { user: 7 } }).result
@@ -71,6 +71,13 @@ describe('createAgent', () => {
       code: 'invalid_data',
       message:
         'The context of a run must be JSON, because the log stores it. The value at ["fn"] is a Function. Pass such values to createAgent({ context }).',
+    })
+    const nested = (levels: number) => JSON.parse('['.repeat(levels) + ']'.repeat(levels))
+    await agent.run({ messages: say('d'), context: nested(999) }).result
+    const deep = agent.run({ messages: say('e'), context: nested(1000) })
+    await expect(deep.result).rejects.toMatchObject({
+      code: 'too_deep',
+      message: expect.stringContaining('at most 999'),
     })
   })
 

@@ -1,3 +1,4 @@
+import { isDeeper } from '../assets/content-access.ts'
 import { called } from '../core/called.ts'
 import { checkOptions, is, type OptionTable } from '../core/check-options.ts'
 import { ByrefError, errorMessage } from '../core/errors.ts'
@@ -22,6 +23,7 @@ import type { AgentSettings } from '../engine/run-settings.ts'
 import type { Session } from '../engine/session.ts'
 import { withCommandCall } from '../engine/steps/command-step.ts'
 import { LeaseHeldError } from '../log/conversation-log.ts'
+import { MAX_DEPTH } from '../log/copy-event.ts'
 import { MODEL_SETTINGS, type ModelSettings, modelSettings } from '../models/model-settings.ts'
 import { isCommand } from '../plugins/command-message.ts'
 import { IncomingLabels } from '../policies/trust/incoming-labels.ts'
@@ -179,8 +181,9 @@ function incoming({ events, messageIds }: Accepted): (event: ConversationEvent) 
   const refs = new Set(
     events.flatMap((one) => (one.type === 'ASSET_CREATED' ? one.payload.ref : [])),
   )
+  const ids = new Set(messageIds)
   return (event) => {
-    if (event.type === 'NEW_MESSAGE') return messageIds.includes(event.payload.id)
+    if (event.type === 'NEW_MESSAGE') return ids.has(event.payload.id)
     return (
       event.type === 'ASSET_ERROR' ||
       (event.type === 'ASSET_CREATED' && refs.has(event.payload.ref))
@@ -188,8 +191,18 @@ function incoming({ events, messageIds }: Accepted): (event: ConversationEvent) 
   }
 }
 
-/** @throws ByrefError `invalid_data` for a context that the log cannot store */
+/** Maximum depth of a context. Its event is one more level. */
+const MAX_CONTEXT_DEPTH = MAX_DEPTH - 1
+
+/** @throws ByrefError `invalid_data`, `too_deep` for a context that the log cannot store */
 export function storedContext(context: unknown): JsonValue {
+  const stored = contextAsJson(context)
+  if (!isDeeper(stored, MAX_CONTEXT_DEPTH - 1)) return stored
+  const message = `The context of a run can be nested at most ${MAX_CONTEXT_DEPTH} levels deep`
+  throw new ByrefError('too_deep', message)
+}
+
+function contextAsJson(context: unknown): JsonValue {
   try {
     return copyJson(context)
   } catch (cause) {
@@ -304,7 +317,8 @@ function checkNewIds(
     state === session.state
       ? session.messageIds
       : new Set([...state.messages, ...state.inbox.map(({ message }) => message)].map(idOf))
-  const inUse = ids.find((id, i) => ids.indexOf(id) !== i || known.has(id))
+  const before = new Set<string>()
+  const inUse = ids.find((id) => known.has(id) || before.size === before.add(id).size)
   if (inUse !== undefined) {
     throw new ByrefError('message_exists', `Message "${inUse}" already exists in the conversation`)
   }

@@ -120,6 +120,12 @@ export function outcomeOf(
     : { type: 'success', pendingToolCallIds: waiting.map(({ id }) => id) }
 }
 
+/** Returns an outcome as clients before AG-UI 1.0 accept it. They reject pending calls, and know no `cancelled`. */
+export function legacyOutcome(outcome: RunFinishedOutcome): RunFinishedOutcome | undefined {
+  if (outcome.type === 'cancelled') return undefined
+  return outcome.type === 'success' ? { type: 'success' } : outcome
+}
+
 function toInterrupt({ id, name, approval, parentToolCallId }: AskedCall): Interrupt {
   const { items, previews, violations, reason } = approval
   return {

@@ -331,6 +331,41 @@ describe('createAgUiHandler', () => {
     for (const events of streams) await check(events)
   })
 
+  it.each([
+    ['1.0', { type: 'success', pendingToolCallIds: ['c'] }, { type: 'cancelled' }],
+    [undefined, { type: 'success' }, undefined],
+  ])('sends only the outcomes that AG-UI %s has', async (protocolVersion, pending, cancelled) => {
+    const started = Promise.withResolvers<void>()
+    const stuck = defineTool({
+      id: 'stuck',
+      description: 'Waits',
+      inputSchema: { type: 'object', properties: {} },
+      execute: () => {
+        started.resolve()
+        return new Promise(() => {})
+      },
+    })
+    const model = scriptedModel([
+      { calls: [{ id: 'c', name: 'place', arguments: {} }] },
+      { calls: [{ id: 'd', name: 'stuck', arguments: {} }] },
+    ])
+    const log = createMemoryLog()
+    const handler = createAgUiHandler({
+      agent: (tools) => createAgent({ model, log, tools: [stuck, ...tools] }),
+    })
+    const ask = (threadId: string) => {
+      const input = inputOf({ threadId, tools: [weather], messages: [user('Where am I?')] })
+      return handler(post({ ...input, protocolVersion }))
+    }
+    const outcomeIn = async (response: Response) =>
+      JSON.parse((await response.text()).trim().split('data: ').at(-1) ?? '').outcome
+    expect(await outcomeIn(await ask('a'))).toEqual(pending)
+    const running = await ask('b')
+    await started.promise
+    await createAgent({ model, log }).cancel('b')
+    expect(await outcomeIn(running)).toEqual(cancelled)
+  })
+
   it('accepts files, context and edits of the state', async () => {
     const { client, model, agent } = talk(['One.', 'Two.'])
     const app = client()
@@ -374,6 +409,66 @@ describe('createAgUiHandler', () => {
     const state = { state: { n: 1 } }
     const response = await handler(post(inputOf({ state, messages: [user('Old')] })))
     expect(await response.text()).toContain('"snapshot":{"state":{"n":2}}')
+  })
+
+  it.each<[string, Partial<RunAgentInput>, number]>([
+    [
+      'keys of the state',
+      { state: Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`k${i}`, i])) },
+      1,
+    ],
+    ['messages', {}, 101],
+  ])('accepts at most 100 new messages at once, also as %s', async (_, input, count) => {
+    const { handler, agent, log } = talk(['One.'])
+    const messages = Array.from({ length: count }, (_, i) => {
+      const data = Buffer.from(`file ${i}`).toString('base64')
+      const source = { type: 'data', value: data, mimeType: 'text/plain' }
+      return user([{ type: 'document', source }])
+    })
+    const body = inputOf({ ...input, messages })
+    const refused = await handler(post(body))
+    expect(await refused.json()).toMatchObject({
+      code: 'bad_request',
+      message: expect.stringContaining('at most 100'),
+    })
+    expect((await log.list()).conversations).toEqual([])
+    expect((await agent.assets.list()).assets).toEqual([])
+    const imported = await createAgUiHandler({ agent, speakAs: () => true })(post(body))
+    expect(await imported.text()).toContain('One.')
+  })
+
+  it('streams data that joined the next step of a run', async () => {
+    const started = Promise.withResolvers<void>()
+    const go = Promise.withResolvers<void>()
+    const wait = defineTool({
+      id: 'wait',
+      description: 'Waits',
+      inputSchema: { type: 'object', properties: {} },
+      execute: async () => {
+        started.resolve()
+        await go.promise
+      },
+    })
+    const agent = createAgent({
+      model: scriptedModel([{ calls: [{ name: 'wait', arguments: {} }] }, 'Done.']),
+      tools: [wait],
+    })
+    const response = await createAgUiHandler({ agent })(
+      post(inputOf({ messages: [user('Go')], state: { plan: { a: 1 } } })),
+    )
+    const text = response.text()
+    await started.promise
+    const more = { type: 'data', kind: 'plan', data: { b: 2 } } as const
+    await agent.send('t', [more, { content: 'more' }], { mode: 'steer' })
+    go.resolve()
+    const events = [...(await text).matchAll(/^data: (.*)$/gm)].map(([, data = '']) =>
+      JSON.parse(data),
+    )
+    expect(events.filter(({ type }) => type === 'STATE_DELTA').map(({ delta }) => delta)).toEqual([
+      [{ op: 'add', path: '/plan', value: { a: 1 } }],
+      [{ op: 'add', path: '/plan/b', value: 2 }],
+    ])
+    await check(events)
   })
 
   it('shows the existing conversation to a client that sends no messages', async () => {
@@ -486,7 +581,16 @@ describe('createAgUiHandler', () => {
     expect(refused.status).toBe(401)
   })
 
-  it('decides about the context of runs, if the app says so', async () => {
+  const byAgent = { user: 'service' }
+  const forwarded = { user: 'admin' }
+
+  it.each<[string, Partial<AgUiOptions>, unknown, unknown]>([
+    ['the agent', {}, {}, byAgent],
+    ['the agent, whatever a browser claims', {}, forwarded, byAgent],
+    ['a caller who may speak as others', { speakAs: () => true }, forwarded, forwarded],
+    ['the agent, if such a caller sends none', { speakAs: () => true }, {}, byAgent],
+    ['the app', { speakAs: () => true, context: ({ method }) => method }, forwarded, 'POST'],
+  ])('takes the context of runs from %s', async (_, options, forwardedProps, context) => {
     const seen: unknown[] = []
     const look = defineTool({
       id: 'look',
@@ -497,12 +601,12 @@ describe('createAgUiHandler', () => {
     const agent = createAgent({
       model: scriptedModel([{ calls: [{ name: 'look', arguments: {} }] }, 'Done.']),
       tools: [look],
+      context: byAgent,
     })
-    const handler = createAgUiHandler({ agent, context: ({ method }) => ({ method }) })
-    const forwardedProps = { method: 'DELETE' }
+    const handler = createAgUiHandler({ agent, ...options })
     const answer = await handler(post(inputOf({ messages: [user('Look')], forwardedProps })))
     expect(await answer.text()).toContain('Done.')
-    expect(seen).toEqual([{ method: 'POST' }])
+    expect(seen).toEqual([context])
   })
 
   it.each([

@@ -15,9 +15,15 @@ import {
 } from '../serving/follow-conversation.ts'
 import { type RequestHandler, readJson, requestHandler } from '../serving/request-handler.ts'
 import { type ServedAgentOptions, servedAgent } from '../serving/served-agent.ts'
-import { type AgUiEvent, createAgUiEvents, outcomeOf, usageOf } from './ag-ui-events.ts'
+import {
+  type AgUiEvent,
+  createAgUiEvents,
+  legacyOutcome,
+  outcomeOf,
+  usageOf,
+} from './ag-ui-events.ts'
 import { type AgUiInput, agUiMessages, readInput } from './ag-ui-messages.ts'
-import { jsonPatch, stateOf } from './state.ts'
+import { stateOf, updateState } from './state.ts'
 
 /**
  * Options of {@link createAgUiHandler}. Browsers choose the ids of threads, so without a namespace everybody can use all of
@@ -65,7 +71,8 @@ async function answer(
   const followed = await followConversation(agent, threadId)
   try {
     const brought = await readInput(input, { followed, speaker, assets: agent.assets })
-    const runId = await sendInput(agent, input, { brought, followed })
+    const context = speaker.speaksAsOthers ? forwardedContext(input) : undefined
+    const runId = await sendInput(agent, threadId, { brought, followed, context })
     return eventStream(runEvents(input, { brought, followed, runId }), {
       frame: (event) => `data: ${JSON.stringify(event)}\n\n`,
       failed: errorEvent,
@@ -89,18 +96,22 @@ interface Talk {
 /** Sends the input of the client. Resolves to the id of the run that answers, or null if no run starts. */
 async function sendInput(
   agent: Agent,
-  { threadId: conversation, forwardedProps }: RunAgentInput,
-  { brought, followed }: Talk,
+  conversation: string,
+  { brought, followed, context }: Talk & { context: JsonValue | undefined },
 ): Promise<string | null> {
   const { messages, answers } = brought
   const open = openRun(followed.state)
   if (open || messages.some(startsRun)) {
-    const context = forwardedProps as JsonValue | undefined
     return say(agent, conversation, { messages, answers, open, context })
   }
   if (messages.length > 0) await agent.add(conversation, messages)
   for (const [id, answer] of answers) await agent.approve(conversation, id, answer)
   return null
+}
+
+/** Returns the `forwardedProps`, or undefined for an empty object: clients send one by default. */
+function forwardedContext({ forwardedProps: props }: RunAgentInput): JsonValue | undefined {
+  return Object.keys(Object(props)).length > 0 ? (props as JsonValue) : undefined
 }
 
 /** Data and context alone start no run. */
@@ -123,20 +134,19 @@ async function* runEvents(
   const known = brought.messages.flatMap((one) => ('id' in one && one.id ? [one.id] : []))
   const translated = createAgUiEvents({ messages: new Set(known), results: brought.results })
   const clientTools = new Set(tools.map(({ name }) => name))
-  let state = stateOf(followed.board)
+  followed.takeWritten()
+  const state = stateOf(followed.board)
   yield defined({ type: 'RUN_STARTED', threadId, runId: id, protocolVersion })
   if (brought.messages.length === 0 && brought.answers.size === 0) {
     yield { type: 'MESSAGES_SNAPSHOT', messages: agUiMessages(followed.state.messages) }
   }
-  yield { type: 'STATE_SNAPSHOT', snapshot: state }
+  yield { type: 'STATE_SNAPSHOT', snapshot: { ...state } }
   const finished = { type: 'RUN_FINISHED', threadId, runId: id }
   if (runId === null) return yield finished
   for await (const { event } of followed.untilDue(runId, brought.answers.keys())) {
     yield* translated.take(event)
-    const now = event.type === 'NEW_MESSAGE' ? stateOf(followed.board) : state
-    const delta = jsonPatch(state, now)
+    const delta = updateState(state, followed.board, followed.takeWritten())
     if (delta.length > 0) yield { type: 'STATE_DELTA', delta }
-    state = now
   }
   yield* translated.finish()
   const run = runOf(followed.state, runId)
@@ -144,7 +154,8 @@ async function* runEvents(
   if (!run) return
   const usage = usageOf(run.usage, run.model)
   if (run.error) return yield defined({ type: 'RUN_ERROR', ...run.error, usage })
-  const outcome = outcomeOf(run, followed.waiting() ?? [], clientTools)
+  const whole = outcomeOf(run, followed.waiting() ?? [], clientTools)
+  const outcome = protocolVersion === undefined ? legacyOutcome(whole) : whole
   const result = run.reason === undefined ? undefined : { reason: run.reason }
   yield defined({ ...finished, outcome, result, usage })
 }

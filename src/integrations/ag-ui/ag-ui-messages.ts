@@ -49,7 +49,8 @@ export async function readInput(
     const denial = { approved: false, reason: status }
     answers.set(interruptId, isCancelled ? denial : toAnswer(payload))
   }
-  const found: MessageInput[] = []
+  const data = [...contextOf(input, board), ...editsOf(input, state, board)]
+  const found: SaidMessage[] = []
   for (const message of input.messages) {
     if (known.has(message.id)) continue
     if (message.role === 'tool') {
@@ -64,14 +65,24 @@ export async function readInput(
     } else {
       // A client may have only the beginning of an answer that was interrupted.
       if (message.role === 'assistant' && known.size > 0 && !speaker.speaksAsOthers) continue
-      const one = await toInput(message, assets)
-      if (one) found.push(one)
+      if (isSaid(message)) found.push(message)
     }
   }
-  const inputs = [...contextOf(input, board), ...editsOf(input, state, board), ...found]
+  const count = data.length + found.length
+  if (count > MAX_MESSAGES && !speaker.speaksAsOthers) {
+    throw new ByrefError(
+      'bad_request',
+      `A request can have at most ${MAX_MESSAGES} new messages and changed keys of the state, and this one has ${count}`,
+    )
+  }
+  const inputs: MessageInput[] = data
+  for (const message of found) inputs.push(await toInput(message, assets))
   const messages = inputs.map((message) => spokenBy(message, speaker))
   return { messages, answers, results }
 }
+
+/** Maximum number of new messages in a request, as in the HTTP API. Each changed key of the state is one. */
+const MAX_MESSAGES = 100
 
 const idOf = ({ id }: { id: string }): string => id
 
@@ -90,10 +101,18 @@ function resultOf(content: string | ContentPart[]): unknown {
   return typeof content === 'string' ? jsonOrText(content) : content.map(toPart)
 }
 
-async function toInput(message: AgUiMessage, assets: Assets): Promise<MessageInput | null> {
+/** A message that becomes part of the conversation. Reasoning and activities do not. */
+type SaidMessage = Exclude<AgUiMessage, { role: 'activity' | 'reasoning' | 'tool' }> & {
+  content: string | ContentPart[]
+}
+
+function isSaid(message: AgUiMessage): message is SaidMessage {
+  const isOther = ['activity', 'reasoning', 'tool'].includes(message.role)
+  return !isOther && message.content !== undefined
+}
+
+async function toInput(message: SaidMessage, assets: Assets): Promise<MessageInput> {
   const { id, role, content } = message
-  if (role === 'activity' || role === 'reasoning' || role === 'tool') return null
-  if (content === undefined) return null
   const head = defined({ id, role: role === 'developer' ? 'system' : role, name: message.name })
   if (typeof content === 'string') return { ...head, content }
   return { ...head, ...(await saveSentFiles(content.map(toPart), assets)) }

@@ -57,6 +57,25 @@ export function editsOf(
   })
 }
 
+/**
+ * Updates the state to what the board has now, and returns the difference.
+ *
+ * @param names The keys that may have changed. All the others are not read.
+ */
+export function updateState(
+  state: Record<string, JsonValue>,
+  board: Board,
+  names: readonly string[],
+): JsonPatchOperation[] {
+  return names.flatMap((name) => {
+    const before = Object.hasOwn(state, name) ? { [name]: state[name] } : {}
+    if (!board.has(`†${name}`)) return []
+    const value = board.read(`†${name}`) as JsonValue
+    state[name] = value
+    return jsonPatch(before, { [name]: value })
+  })
+}
+
 /** Returns a JSON Patch (RFC 6902) from one value to another: objects by their keys, everything else as a whole. */
 export function jsonPatch(before: unknown, after: unknown, path = ''): JsonPatchOperation[] {
   if (before === after || JSON.stringify(before) === JSON.stringify(after)) return []

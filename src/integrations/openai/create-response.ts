@@ -195,6 +195,12 @@ async function readInput(
   const messages: MessageInput[] = []
   const last = state.messages.findLast(({ sender }) => sender.name === INSTRUCTIONS)
   if (instructions && instructions !== last?.content) {
+    if (!speaker.speaksAsOthers) {
+      throw new ByrefError(
+        'forbidden',
+        'You may not set "instructions", because they are a message of the system. Leave them out, or let the sender set them with createResponsesHandler({ speakAs })',
+      )
+    }
     messages.push({ role: 'system', name: INSTRUCTIONS, content: instructions })
   }
   for (const item of items) {

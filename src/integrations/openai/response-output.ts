@@ -56,6 +56,7 @@ export class ResponseOutput {
     const ends = [...pieces, ...this.#endText()]
     const open = this.items.filter(({ status }) => status === 'in_progress')
     const asked = waiting.filter(({ id }) => !this.#find(id))
+    if (waiting.length > 0) this.#markCommentary()
     return [
       ...ends,
       ...open.map((item) => this.#done(item, { status: 'incomplete' })),
@@ -219,7 +220,13 @@ export class ResponseOutput {
     return { output_index: this.items.indexOf(item), item_id: item.id }
   }
 
+  /** Marks the texts so far. More follows, so none is the final answer, and clients do not parse them as JSON. */
+  #markCommentary(): void {
+    for (const item of this.items) if (item.type === 'message') item.phase = 'commentary'
+  }
+
   #add(item: Item): StreamEvent {
+    this.#markCommentary()
     const index = this.items.push(item) - 1
     return { type: 'response.output_item.added', output_index: index, item: { ...item } }
   }

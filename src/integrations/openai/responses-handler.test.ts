@@ -1,7 +1,8 @@
 import { createOpenResponses } from '@ai-sdk/open-responses'
 import { generateText, jsonSchema, tool as sdkTool, stepCountIs, streamText } from 'ai'
 import OpenAI, { toFile } from 'openai'
-import type { ResponseStreamEvent } from 'openai/resources/responses/responses'
+import { zodTextFormat } from 'openai/helpers/zod'
+import type { ResponseOutputItem, ResponseStreamEvent } from 'openai/resources/responses/responses'
 import { describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { createAgent } from '../../agent/agent.ts'
@@ -433,6 +434,7 @@ describe('createResponsesHandler, with the package "openai"', () => {
       file: await toFile(Buffer.from('a,b\n1,2\n3,4\n'), 'rows.csv', { type: 'text/csv' }),
       purpose: 'user_data',
     })
+    expect(file.bytes).toBe(12)
     await client.responses.create({
       model: 'm',
       input: [
@@ -475,6 +477,37 @@ describe('createResponsesHandler, with the package "openai"', () => {
     })
     expect(JSON.parse(response.output_text)).toEqual({ city: 'Oslo' })
     expect(model.requests[0]?.responseFormat).toMatchObject({ type: 'json' })
+  })
+
+  it('returns texts before the final answer as commentary, which the client does not parse', async () => {
+    const place = zodTextFormat(z.object({ city: z.string() }), 'place')
+    const turns = [
+      { text: 'I add.', calls: [{ name: 'sum', arguments: { of: [1] } }] },
+      '{"town":"Oslo"}',
+      '{"city":"Oslo"}',
+    ]
+    const { client } = serve([...turns, ...turns])
+    const asked = { model: 'm', input: 'Where?', text: { format: place } }
+    const whole = await client.responses.parse(asked)
+    const streamed = await client.responses.stream(asked).finalResponse()
+    const stored = await client.responses.retrieve(whole.id)
+    const phases = ['commentary', 'commentary', undefined]
+    for (const { output } of [whole, streamed, stored]) {
+      const items: readonly ResponseOutputItem[] = output
+      expect(items.flatMap((item) => (item.type === 'message' ? [item.phase] : []))).toEqual(phases)
+    }
+    for (const { output_parsed } of [whole, streamed]) {
+      expect(output_parsed).toEqual({ city: 'Oslo' })
+    }
+  })
+
+  it('returns a text before a call of the client as commentary', async () => {
+    const place = zodTextFormat(z.object({ city: z.string() }), 'place')
+    const { client } = serve([{ text: 'I look.', calls: [call('Oslo')] }])
+    const asked = { model: 'm', input: 'Where?', tools: [weather], text: { format: place } }
+    const { output, output_parsed } = await client.responses.parse(asked)
+    const [message] = output.filter((item) => item.type === 'message')
+    expect([message?.phase, output_parsed]).toEqual(['commentary', null])
   })
 
   it('runs in the background, can be cancelled, and reports failures', async () => {
@@ -566,6 +599,26 @@ describe('createResponsesHandler, with the package "openai"', () => {
     await expect(answered).rejects.toThrow('The conversation was deleted')
   })
 
+  it('rejects parameters that would have no effect', async () => {
+    const { client, fetch } = serve(['One.'])
+    for (const [name, value] of Object.entries({
+      conversation: 'conv_1',
+      prompt: { id: 'pmpt_1' },
+      tool_choice: 'required',
+    })) {
+      const refused = await fetch(`${BASE}/responses`, post({ input: 'Go', [name]: value }))
+      const { error } = (await refused.json()) as { error: Error }
+      expect([refused.status, error.message]).toEqual([
+        400,
+        expect.stringContaining(`${name}: is not supported`),
+      ])
+    }
+    const usual = { conversation: null, prompt: null, tool_choice: 'auto' as const }
+    const { id } = await client.responses.create({ model: 'm', input: 'Go', ...usual })
+    const stream = client.responses.retrieve(id, { stream: true })
+    await expect(stream).rejects.toThrow('leave out "stream"')
+  })
+
   it('reports what is wrong with a request', async () => {
     const { client, fetch } = serve(['One.'])
     const { handler } = serve([], { agent: createAgent({ model: scriptedModel([]) }) })
@@ -654,7 +707,10 @@ describe('the sender of Responses API messages', () => {
       handler(new Request(`${BASE}/responses`, post({ model: 'm', ...body }, { authorization })))
     const refused = await ask('Bearer browser')
     expect(refused.status).toBe(403)
-    expect(await refused.json()).toMatchObject({ error: { code: 'forbidden' } })
+    const message = expect.stringContaining(
+      'instructions' in body ? '"instructions"' : 'A message cannot set role',
+    )
+    expect(await refused.json()).toMatchObject({ error: { code: 'forbidden', message } })
     expect((await log.list()).conversations).toEqual([])
     expect((await ask('Bearer backend')).status).toBe(200)
   })

@@ -48,6 +48,7 @@ export function createResponsesHandler(options: ResponsesOptions): RequestHandle
         return repeatIfBusy(() => createResponse(agent, asked, how))
       }
       case 'GET responses :id':
+        if (new URL(request.url).searchParams.get('stream') === 'true') throw noStream()
         return Response.json(await keptResponse(await agentOf(found, id), id))
       case 'POST responses :id cancel': {
         const agent = await agentOf(found, id)
@@ -69,6 +70,12 @@ export function createResponsesHandler(options: ResponsesOptions): RequestHandle
   }
 
   return requestHandler((request) => serve(request).catch(failure))
+}
+
+function noStream(): ByrefError {
+  const message =
+    'A stored response cannot be streamed: leave out "stream", and read it again until its status is not in_progress'
+  return new ByrefError('bad_request', message)
 }
 
 /** Returns the agent that made a response. */
@@ -96,9 +103,10 @@ async function upload({ assets }: Agent, request: Request): Promise<Response> {
   const mime = file.type === '' ? null : file.type
   const options = { name: filename, mime, by: 'user' } as const
   const { asset, table, workbook } = await assets.importFile(file, options)
-  const { assetId: id, size: bytes } = workbook ?? table ?? asset
+  const { assetId: id } = workbook ?? table ?? asset
   const createdAt = Math.floor(Date.now() / 1000)
   const purpose = form.get('purpose') ?? 'user_data'
+  const { size: bytes } = asset
   return Response.json({ id, object: 'file', bytes, created_at: createdAt, filename, purpose })
 }
 

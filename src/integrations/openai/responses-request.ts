@@ -44,15 +44,24 @@ const tool = z.looseObject({
 
 const number = z.number().nullish()
 
+/** Rejects a parameter that would have no effect. */
+const unsupported = (instead: string) =>
+  z.null({ error: `is not supported: ${instead}` }).optional()
+
 /** The used part of `POST /v1/responses`. Other fields are echoed or ignored. */
 export const responsesRequest = z.looseObject({
   model: z.string().default('byref'),
   input: z.union([z.string(), z.array(item)]).default([]),
   instructions: z.string().nullish(),
   previous_response_id: z.string().nullish(),
+  conversation: unsupported('continue with previous_response_id'),
+  prompt: unsupported('send instructions and input'),
   stream: z.boolean().nullish(),
   background: z.boolean().nullish(),
   tools: z.array(tool).nullish(),
+  tool_choice: z
+    .literal('auto', { error: 'is not supported, except "auto": the agent chooses its calls' })
+    .nullish(),
   temperature: number,
   top_p: number,
   max_output_tokens: number,

@@ -13,6 +13,7 @@ import {
 } from '../../core/events/conversation-state.ts'
 import type { LogRecord } from '../../core/events/events.ts'
 import { createFold, type Foldable } from '../../core/events/fold.ts'
+import { blockOf, identityOf } from '../../core/messages/data-block.ts'
 import type { MessageInput } from '../../core/messages/to-message.ts'
 import { EventQueue } from '../../engine/follow-run.ts'
 import { resolveLimits } from '../../engine/limits.ts'
@@ -40,9 +41,12 @@ export async function followConversation(
   const queue = new EventQueue<Foldable>()
   const events = queue[Symbol.asyncIterator]()
   const board = createBoard()
+  const written = new Set<string>()
   const folded = createFold(undefined, {
     onMessage(message) {
       board.append(message)
+      const block = blockOf(message)
+      if (block) written.add(identityOf(block))
     },
   })
   const offLog = log.subscribe(({ conversation, records, deleted }) => {
@@ -97,6 +101,12 @@ export async function followConversation(
     /** The state after the last event that was iterated. Before the first one, the state at the start. */
     state: folded.state,
     board,
+    /** Returns the names of the data that was written since the last call, such as `user#1`. */
+    takeWritten(): string[] {
+      const names = [...written]
+      written.clear()
+      return names
+    },
     waiting,
     /**
      * Iterates until the run ends or only waits for answers. Answers that are on their way are awaited first.

@@ -10,12 +10,17 @@ import { canonicalPart, partType } from '../../core/messages/canonical-part.ts'
  * @throws what `importFile` throws
  */
 export async function saveSentFiles(parts: readonly unknown[], assets: Assets) {
-  const saved = await Promise.all(parts.map((part) => save(part, assets)))
+  const saved = await Promise.all(parts.map((part) => saveSentFile(part, assets)))
   const attachments = saved.flatMap((assetRef) => (assetRef === null ? [] : [{ assetRef }]))
   return { content: parts.filter((_, i) => saved[i] === null), metadata: { attachments } }
 }
 
-async function save(part: unknown, assets: Assets): Promise<string | null> {
+/**
+ * Saves the file in a part. Resolves to the reference of its table, or else of the file. Null if the part has no file.
+ *
+ * @throws what `importFile` throws
+ */
+export async function saveSentFile(part: unknown, assets: Assets): Promise<string | null> {
   const { type, ...known } = Object(canonicalPart(part)) as Record<string, unknown>
   const { url, filename } = Object(known[partType({ type })]) as {
     url?: unknown

@@ -30,12 +30,13 @@ export interface ServedAgentOptions extends ServedAgents<AgentForTools> {
   namespace?(request: Request): string | null | Response | Promise<string | null | Response>
   /**
    * Returns the `context` of the runs that the sender starts, as JSON, such as `{ user }`. It takes precedence over
-   * anything that the request sends. Default: what the request sends, or else the agent's.
+   * anything that the request sends. Default: the agent's, or what a sender who may speak as others sends.
    */
   context?(request: Request): JsonValue | Promise<JsonValue>
   /**
-   * Whether the sender may also send messages of the system, of the assistant and under other names. Return true for an
-   * app's backend that stores the conversation itself. Default: no.
+   * Whether the sender may also send messages of the system, of the assistant and under other names, and the `context`
+   * of runs (in AG-UI: `forwardedProps`). Return true for an app's backend that stores the conversation itself. Default:
+   * no.
    */
   speakAs?(request: Request): boolean | Promise<boolean>
   /** Whether a run continues when its client disconnects. Default false. */

@@ -519,6 +519,45 @@ describe('createChatHandler', () => {
     expect(assets).toMatchObject([{ mime: 'image/png', size: PNG.length }])
   })
 
+  it('imports tables in files, so that tools can read their rows', async () => {
+    const count = defineTool({
+      id: 'count',
+      description: 'Counts',
+      inputSchema: { type: 'object', properties: { rows: { type: 'array' } } },
+      execute: ({ rows }) => (rows as unknown[]).length,
+    })
+    const { handler, agent, model } = setup(
+      [
+        ({ prompt }) => {
+          const [, id] = JSON.stringify(prompt).match(/asset_id=\\+"(\w+)/) ?? []
+          return { calls: [{ name: 'count', arguments: { rows: `asset://${id}/content/rows` } }] }
+        },
+        'Two.',
+      ],
+      { tools: [count] },
+    )
+    const chat = open(handler)
+    const csv = Buffer.from('city,rain\nOslo,2\nBergen,9\n').toString('base64')
+    const file = { type: 'file' as const, mediaType: 'text/csv', filename: 'rain.csv' }
+    await chat.sendMessage({
+      text: 'Count',
+      files: [{ ...file, url: `data:text/csv;base64,${csv}` }],
+    })
+    expect(partsOf(chat).find(isToolUIPart)).toMatchObject({ output: 2 })
+    expect(JSON.stringify(model.requests[0]?.prompt)).not.toContain('Bergen,9')
+    const [message] = await uiMessages(agent, 'c', { assetUrl })
+    expect(message?.parts[0]).toEqual({ ...file, url: expect.stringMatching(/^\/files\//) })
+  })
+
+  it('shows files at other places under their own URLs', async () => {
+    const { handler, agent } = setup(['A dot.', 'Two.'])
+    const chat = open(handler)
+    const file = { type: 'file' as const, mediaType: 'image/png', url: 'https://x.example/dot.png' }
+    await chat.sendMessage({ text: 'What is it?', files: [file] })
+    const saved = await uiMessages(agent, 'c', { assetUrl: (ref) => `/files/${ref}` })
+    expect(saved[0]?.parts[0]).toEqual(file)
+  })
+
   it('reports errors of a run, of tools and of requests', async () => {
     const broken = defineTool({
       id: 'broken',
@@ -557,6 +596,33 @@ describe('createChatHandler', () => {
     expect(await other.text()).toContain(
       '{ id, messages }, where each message is { id, role, parts }',
     )
+  })
+
+  it('says in the metadata of a message that its run was cancelled', async () => {
+    const { tool, began } = gate()
+    const { handler, agent } = setup([calls(['wait', {}])], { tools: [tool] })
+    const chat = open(handler)
+    const sent = chat.sendMessage({ text: 'Go' })
+    await began
+    await agent.cancel('c')
+    await sent
+    const metadata = { reason: 'cancelled', usage: expect.any(Object) }
+    expect(chat.messages.at(-1)?.metadata).toMatchObject(metadata)
+    expect((await uiMessages(agent, 'c')).at(-1)).toMatchObject({ role: 'assistant', metadata })
+  })
+
+  it('says in the metadata of a message that its run failed, even without an answer', async () => {
+    const { handler, agent } = setup([new Error('The model is ill')])
+    const chat = open(handler)
+    await chat.sendMessage({ text: 'Go' })
+    const failed = {
+      role: 'assistant',
+      metadata: { reason: 'failed', error: expect.stringContaining('The model is ill') },
+      parts: [{ type: 'step-start' }],
+    }
+    expect(chat.messages.at(-1)).toMatchObject(failed)
+    expect((await uiMessages(agent, 'c')).at(-1)).toMatchObject(failed)
+    expect(chat.error?.message).toContain('The model is ill')
   })
 
   it('separates namespaces, and rejects large requests', async () => {

@@ -69,9 +69,11 @@ export function createChatHandler(given: ChatHandlerOptions): RequestHandler {
     }
     // An edited message, or one that is sent again, takes the place of the one in the log.
     const replaced = how === 'say' ? null : await findMessage(agent, id, message.id)
+    const { assets } = agent
     const repeated =
-      replaced && (how === 'edit' ? edited(message, replaced, urls) : again(replaced))
-    const input = repeated ?? toInput(message)
+      replaced &&
+      (how === 'edit' ? await edited(message, replaced, { ...urls, assets }) : again(replaced))
+    const input = repeated ?? (await toInput(message, assets))
     const feed = await feeds.open(agent, id, ({ messageIds }) => messageIds.includes(input.id))
     try {
       const run = await agent.start({

@@ -194,9 +194,13 @@ export class RunChunks {
       case 'TOOL_PROGRESS':
         return [{ type: 'data-progress', data: event.payload, transient: true }]
       case 'RUN_FINISHED':
-        return [...this.#end(), ...this.#endStep(), endOf(event.result)]
+        return [...this.#end(), ...this.#endStep(), ...endOf(event.result)]
       case 'RUN_ERROR':
-        return [...this.#end(), { type: 'error', errorText: event.message }]
+        return [
+          ...this.#end(),
+          metadataOf({ reason: 'failed', error: event.message }),
+          { type: 'error', errorText: event.message },
+        ]
       default:
         return []
     }
@@ -297,10 +301,14 @@ function resultOf({
   return { type: 'tool-output-error', toolCallId: id, errorText }
 }
 
-function endOf({ reason, usage }: EventOf<'RUN_FINISHED'>['result']): UIMessageChunk {
-  if (reason === 'cancelled') return { type: 'abort', reason }
+function endOf({ reason, usage }: EventOf<'RUN_FINISHED'>['result']): UIMessageChunk[] {
+  if (reason === 'cancelled') return [metadataOf({ usage, reason }), { type: 'abort', reason }]
   const finishReason = REASONS[reason] ?? 'other'
-  return { type: 'finish', finishReason, messageMetadata: { usage, reason } }
+  return [{ type: 'finish', finishReason, messageMetadata: { usage, reason } }]
+}
+
+function metadataOf(messageMetadata: object): UIMessageChunk {
+  return { type: 'message-metadata', messageMetadata }
 }
 
 /**

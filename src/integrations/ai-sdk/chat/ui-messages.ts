@@ -1,5 +1,6 @@
 import { isToolUIPart, readUIMessageStream, type UIMessage, type UIMessageChunk } from 'ai'
 import type { Agent } from '../../../agent/agent-contract.ts'
+import type { Assets } from '../../../assets/assets-contract.ts'
 import { defined } from '../../../assets/defined.ts'
 import { checkOptions, is } from '../../../core/check-options.ts'
 import { emptyConversation } from '../../../core/events/conversation-state.ts'
@@ -10,7 +11,9 @@ import { type ReadMedia, readParts } from '../../../core/messages/message-parts.
 import { readMetadata } from '../../../core/messages/read-metadata.ts'
 import type { MessageInput } from '../../../core/messages/to-message.ts'
 import { newId } from '../../../core/new-id.ts'
+import { isAssetRef } from '../../../core/refs/asset-ref.ts'
 import { readAll } from '../../../log/conversation-log.ts'
+import { saveSentFile } from '../../serving/sent-files.ts'
 import { answersFirst, RunChunks, type UIChunkOptions } from './ui-chunks.ts'
 
 /**
@@ -63,17 +66,28 @@ export async function uiMessages(
   return messages
 }
 
-/** Converts a message of `useChat` to a message for an agent. */
-export function toInput({ id, parts }: UIMessage): MessageInput & { id: string } {
-  const content = parts.flatMap((part) => {
-    if (part.type === 'text') return { type: 'text', text: part.text }
-    if (part.type !== 'file') return []
-    const { url: data, mediaType, filename } = part
-    return defined({ type: 'file', data, mediaType, filename })
-  })
+/**
+ * Converts a message of `useChat` to a message for an agent. Saves its files, and the tables in them as tables.
+ *
+ * @throws what `importFile` throws
+ */
+export async function toInput(
+  { id, parts }: UIMessage,
+  assets: Assets,
+): Promise<MessageInput & { id: string }> {
+  const inputs = await Promise.all(parts.map((part) => toPart(part, assets)))
+  const content = inputs.filter((part) => part !== null)
   const [first] = content
   const isText = content.length === 1 && first && 'text' in first
   return { id, role: 'user', content: isText ? first.text : content }
+}
+
+async function toPart(part: UIMessage['parts'][number], assets: Assets) {
+  if (part.type === 'text') return { type: 'text', text: part.text }
+  if (part.type !== 'file') return null
+  const { url: data, mediaType, filename } = part
+  const file = defined({ type: 'file', data, mediaType, filename })
+  return { ...file, data: (await saveSentFile(file, assets)) ?? data }
 }
 
 /** Returns whether a person wrote the message. */
@@ -93,12 +107,14 @@ function uiIdOf({ id, metadata }: Message): string {
 }
 
 /** Maps the URLs that browsers have for the files of a message to their references. */
-function refsByUrl(
-  message: Message,
-  { assetUrl = (ref) => ref }: UIChunkOptions,
-): Map<string, string> {
+function refsByUrl(message: Message, options: UIChunkOptions): Map<string, string> {
   const refs = partsOf(message).flatMap((part) => (part.type === 'media' ? part.ref : []))
-  return new Map(refs.map((ref) => [assetUrl(ref), ref]))
+  return new Map(refs.map((ref) => [urlOf(ref, options), ref]))
+}
+
+/** Returns the URL of a file. A file that is not an asset keeps its own. */
+function urlOf(ref: string, { assetUrl }: UIChunkOptions): string {
+  return assetUrl && isAssetRef(ref) ? assetUrl(ref) : ref
 }
 
 function partsOf(message: Message): ReturnType<typeof readParts> {
@@ -112,24 +128,30 @@ function partsOf(message: Message): ReturnType<typeof readParts> {
   return [...parts, ...attached]
 }
 
-function toUIMessage(message: Message, { assetUrl = (ref) => ref }: UIChunkOptions): UIMessage {
+function toUIMessage(message: Message, options: UIChunkOptions): UIMessage {
   return {
     id: uiIdOf(message),
     role: 'user',
     parts: partsOf(message).map((part) => {
       if (part.type === 'text') return part
       const { ref, mimeType: mediaType, fileName: filename } = part
-      return defined({ type: 'file', mediaType, url: assetUrl(ref), filename })
+      return defined({ type: 'file', mediaType, url: urlOf(ref, options), filename })
     }),
   }
 }
 
-/** Builds the message that a browser would build from the chunks. Returns an empty list if it would show nothing. */
+/**
+ * Builds the message that a browser would build from the chunks. Returns an empty list if it would show nothing, unless
+ * the run failed or was cancelled: its metadata says so.
+ */
 async function messageOf(chunks: readonly UIMessageChunk[]): Promise<UIMessage[]> {
+  const hasFailed = chunks.some(({ type }) => type === 'error' || type === 'abort')
   const stream = ReadableStream.from(chunks.filter(({ type }) => type !== 'error'))
   let last: UIMessage | undefined
   for await (const message of readUIMessageStream({ stream })) last = message
-  return last && last.parts.length > 0 ? [{ ...last, parts: last.parts.map(ended) }] : []
+  return last && (hasFailed || last.parts.length > 0)
+    ? [{ ...last, parts: last.parts.map(ended) }]
+    : []
 }
 
 const RESULTS: readonly string[] = ['output-available', 'output-error', 'output-denied']
@@ -165,17 +187,17 @@ export function again(message: Message): MessageInput & { id: string } {
 }
 
 /** Returns a new message in place of an edited one. It can refer to the same files. */
-export function edited(
+export async function edited(
   { id, parts, ...rest }: UIMessage,
   before: Message,
-  options: UIChunkOptions,
-): MessageInput & { id: string } {
+  { assets, ...options }: UIChunkOptions & { assets: Assets },
+): Promise<MessageInput & { id: string }> {
   const refs = refsByUrl(before, options)
   const known = parts.map((part) =>
     part.type === 'file' ? { ...part, url: refs.get(part.url) ?? part.url } : part,
   )
   return {
-    ...toInput({ ...rest, id, parts: known }),
+    ...(await toInput({ ...rest, id, parts: known }, assets)),
     id: newId(),
     metadata: { [UI_ID]: id },
   } as MessageInput & { id: string }
