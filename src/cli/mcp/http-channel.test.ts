@@ -5,7 +5,7 @@ import {
   InMemoryTransport,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { createAssets } from '../../assets/create-assets.ts'
 import { newServer } from '../../integrations/mcp/fixtures/proxied.ts'
@@ -37,6 +37,10 @@ function makeServer() {
   return server
 }
 
+/** Whether the server ends each stream without an answer. */
+let cuts = false
+const STREAM = { 'content-type': 'text/event-stream' }
+
 const sessions = new Map<string, WebStandardStreamableHTTPServerTransport>()
 
 /** How servers answer a request of a session that they do not know. */
@@ -67,6 +71,7 @@ beforeAll(async () => {
     seen = request.headers.get('x-key')
     const status = Number(/status=(\d+)/.exec(request.url)?.[1])
     if (status) return new Response('no', { status })
+    if (cuts && request.method === 'POST') return new Response('', { headers: STREAM })
     return request.url.endsWith('/old') ? withSession(request) : handler.fetch(request)
   }
   const port = await new Promise<number>((resolve) => {
@@ -144,6 +149,23 @@ describe('httpChannel', () => {
     await client.close()
     await ended
     await expect.poll(() => sessions.size).toBe(0)
+  })
+
+  it('answers a request whose connection ends', async () => {
+    const { client, ended } = await connect('/old')
+    cuts = true
+    onTestFinished(() => {
+      cuts = false
+    })
+    await expect(client.callTool({ name: 'echo', arguments: { text: 'a' } })).rejects.toThrow(
+      `${url}/old has closed the connection without an answer`,
+    )
+    cuts = false
+    expect(await client.callTool({ name: 'echo', arguments: { text: 'b' } })).toMatchObject({
+      content: [{ text: 'b' }],
+    })
+    await client.close()
+    await ended
   })
 
   it.each([

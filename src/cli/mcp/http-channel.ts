@@ -8,6 +8,8 @@ import { shortened } from '../../core/json/cut.ts'
 import { isPlainObject } from '../../core/json/json.ts'
 import {
   type Channel,
+  CUT_OFF,
+  failureOf,
   isOfNewProtocol,
   type RpcMessage,
 } from '../../integrations/mcp/rpc/json-rpc.ts'
@@ -34,8 +36,8 @@ class HttpChannel implements Channel {
   onclose?: () => void
   readonly #url: string
   readonly #transport: StreamableHTTPClientTransport
-  /** The new protocol cancels a request by ending its stream. */
-  readonly #streams = new Map<unknown, AbortController>()
+  /** The requests without an answer. The new protocol cancels a request by ending its stream. */
+  readonly #open = new Map<unknown, AbortController | null>()
   readonly #tools = new Map<unknown, ListedTool>()
   /** The client's request that started the session. */
   #opening: RpcMessage | null = null
@@ -59,20 +61,22 @@ class HttpChannel implements Channel {
     const { id, method, params } = message
     const { requestId, name, arguments: args } = Object(params)
     if (method === 'initialize') this.#opening = message
-    const stream = method === 'notifications/cancelled' ? this.#streams.get(requestId) : undefined
-    if (stream) {
-      this.#streams.delete(requestId)
-      return stream.abort()
+    if (method === 'notifications/cancelled') {
+      const stream = this.#open.get(requestId)
+      this.#open.delete(requestId)
+      if (stream) return stream.abort()
     }
-    const isNew = id !== undefined && isOfNewProtocol(message)
+    const isRequest = id !== undefined && method !== undefined
+    const isNew = isRequest && isOfNewProtocol(message)
     const controller = isNew ? new AbortController() : null
-    if (controller) this.#streams.set(id, controller)
+    if (isRequest) this.#open.set(id, controller)
     const tool = isNew && method === 'tools/call' ? this.#tools.get(name) : undefined
     const headers = tool && parameterHeaders(tool, args)
     try {
-      await this.#post(message, { requestSignal: controller?.signal, headers })
+      const onRequestStreamEnd = () => this.#ended(message)
+      await this.#post(message, { requestSignal: controller?.signal, headers, onRequestStreamEnd })
     } catch (error) {
-      this.#streams.delete(id)
+      this.#open.delete(id)
       if (controller?.signal.aborted) return
       throw this.#failure(error)
     }
@@ -90,7 +94,7 @@ class HttpChannel implements Channel {
       this.#ownOpening.answered(message)
       return
     }
-    if (method === undefined) this.#streams.delete(id)
+    if (method === undefined) this.#open.delete(id)
     const { protocolVersion, tools: listed } = Object(result)
     for (const tool of Array.isArray(listed) ? listed : []) this.#tools.set(tool?.name, tool)
     if (id !== undefined && id === this.#opening?.id && typeof protocolVersion === 'string') {
@@ -98,6 +102,13 @@ class HttpChannel implements Channel {
       this.#transport.setProtocolVersion(protocolVersion)
     }
     this.onmessage?.(message)
+  }
+
+  /** Answers a request, if the server has not done so before the end of its stream. */
+  #ended(request: RpcMessage): void {
+    if (!this.#open.delete(request.id)) return
+    const error = new Error(`${this.#url} ${CUT_OFF}`)
+    this.onmessage?.(failureOf(request, error))
   }
 
   async #post(message: RpcMessage, options?: TransportSendOptions): Promise<void> {
@@ -137,7 +148,7 @@ class HttpChannel implements Channel {
   #failure(error: unknown): Error {
     const { status, data } = Object(error) as { status?: number; data?: { text?: unknown } }
     if (status === undefined) {
-      const message = `No answer from ${this.#url}: ${errorMessage(error)}${causeOf(error)}`
+      const message = `No answer from ${this.#url}: ${errorMessage(error)}`
       return new Error(message, { cause: error })
     }
     const text = typeof data?.text === 'string' ? data.text.trim() : ''
@@ -159,12 +170,6 @@ const ADVICE: Readonly<Record<number, string>> = {
   401: 'Pass a token with --header "Authorization: Bearer …"',
   404: NOT_HTTP,
   405: NOT_HTTP,
-}
-
-/** `fetch` describes a failure only in the cause of its error. */
-function causeOf(error: unknown): string {
-  const { cause } = Object(error) as { cause?: unknown }
-  return cause === undefined ? '' : ` (${errorMessage(cause)})`
 }
 
 /** A tool in the answer to `tools/list`. */

@@ -322,11 +322,14 @@ describe('joinServers', () => {
     /** A server of 2025 with sessions, and what it does with the next request. */
     function remote() {
       const sessions = new Map<string, WebStandardStreamableHTTPServerTransport>()
-      const state = { unknown: 404, isDown: false, calls: 0, sessions }
+      const state = { unknown: 404, isDown: false, cuts: false, calls: 0, sessions }
       async function fetch(url: string | URL, init?: RequestInit): Promise<Response> {
         const request = new Request(url, init)
         if (state.isDown) throw new TypeError('fetch failed', { cause: new Error('refused') })
         if (request.method === 'GET') return new Response(null, { status: 405 })
+        if (state.cuts) {
+          return new Response('', { headers: { 'content-type': 'text/event-stream' } })
+        }
         const id = request.headers.get('mcp-session-id')
         const known = sessions.get(id ?? '')
         if (known) return known.handleRequest(request)
@@ -353,6 +356,15 @@ describe('joinServers', () => {
       state.sessions.clear()
       expect(wordsOf(await call(client, 'web_count'))).toBe('2')
       expect(state.sessions.size).toBe(1)
+    })
+
+    it('answers a call whose connection ends', async () => {
+      const { state, source } = remote()
+      const client = await joined([source])
+      state.cuts = true
+      await expect(call(client, 'web_count')).rejects.toThrow('closed the connection without an')
+      state.cuts = false
+      expect(wordsOf(await call(client, 'web_count'))).toBe('1')
     })
 
     it('connects again if the connection was lost, without repeating the call', async () => {

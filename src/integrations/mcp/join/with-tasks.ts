@@ -2,7 +2,13 @@ import type { Tool, Transport } from '@modelcontextprotocol/client'
 import { inBackground } from '../../../core/in-background.ts'
 import { isPlainObject } from '../../../core/json/json.ts'
 import { nodeBuiltin } from '../../../node-builtin.ts'
-import { type Channel, failureOf, INTERNAL_ERROR, type RpcMessage } from '../rpc/json-rpc.ts'
+import {
+  type Channel,
+  CUT_OFF,
+  failureOf,
+  INTERNAL_ERROR,
+  type RpcMessage,
+} from '../rpc/json-rpc.ts'
 
 const { setTimeout: sleep } = nodeBuiltin('node:timers/promises')
 
@@ -74,8 +80,15 @@ class TaskTransport {
       if (typeof state === 'string' && state.startsWith(STATE)) return this.#goOn(one as Request)
       if (one.method === 'tools/call') this.#calls.set(one.id, one as Request)
       this.#cancelled(one)
-      return this.#send(one, options)
+      const onRequestStreamEnd = () => this.#ended(one)
+      return this.#send(one, { ...Object(options), onRequestStreamEnd })
     }
+  }
+
+  /** Answers a call, if a server at a URL has not done so before the end of its stream. */
+  #ended(request: RpcMessage): void {
+    if (!this.#calls.delete(request.id)) return
+    this.#listener?.(failureOf(request, new Error(`The server ${CUT_OFF}`)))
   }
 
   #received(message: RpcMessage): void {

@@ -73,6 +73,10 @@ export function failureOf({ id }: RpcMessage, error: unknown): RpcMessage {
   return { jsonrpc: '2.0', id, error: { code, message, ...(data !== undefined && { data }) } }
 }
 
+/** What happened to a request whose connection ended, after the name of the server. */
+export const CUT_OFF =
+  'has closed the connection without an answer. The request may or may not have taken effect. Check before you repeat it'
+
 /** Returns whether a server does not know the method that it was asked for. */
 export function isUnknownMethod({ error }: RpcMessage): boolean {
   return error?.code === METHOD_NOT_FOUND
