@@ -78,10 +78,10 @@ class TaskTransport {
       const one = message as RpcMessage
       const state = one.params?.requestState
       if (typeof state === 'string' && state.startsWith(STATE)) return this.#goOn(one as Request)
-      if (one.method === 'tools/call') this.#calls.set(one.id, one as Request)
       this.#cancelled(one)
-      const onRequestStreamEnd = () => this.#ended(one)
-      return this.#send(one, { ...Object(options), onRequestStreamEnd })
+      if (one.method !== 'tools/call') return this.#send(one, options)
+      this.#calls.set(one.id, one as Request)
+      return this.#send(one, { ...Object(options), onRequestStreamEnd: () => this.#ended(one) })
     }
   }
 
