@@ -169,6 +169,7 @@ function remoteSource(
   let login: OAuthLogin | undefined
   return {
     ...common,
+    isRemote: true,
     async connect() {
       const { SSEClientTransport, StreamableHTTPClientTransport } = await optionalPeer(
         '@modelcontextprotocol/client',

@@ -8,6 +8,14 @@ import { type AssetRef, parseAssetRef } from '../../core/refs/asset-ref.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
 import { plainTool, resolveReferences } from '../plain-tools.ts'
 
+/** In the `_meta` of a tool: whether its server runs on another machine, where paths of this one mean nothing. */
+export const REMOTE = 'byref/remote'
+
+/** Returns the folder for files whose paths are arguments of a tool; undefined if its server runs elsewhere. */
+export function filesFor({ _meta }: { _meta?: unknown }, files?: string): string | undefined {
+  return Object(_meta)[REMOTE] === true ? undefined : files
+}
+
 /**
  * Returns a tool of an MCP server in the form that the boundary takes.
  *

@@ -14,7 +14,7 @@ import { shownSchema } from '../../plain-tools.ts'
 import { freeName } from '../join/shared-names.ts'
 import { needsOldTask } from '../join/with-tasks.ts'
 import { metaOf, type ServerTrust, serverTrust } from '../mcp-labels.ts'
-import { mcpTool, resolveArguments } from '../reference-arguments.ts'
+import { filesFor, mcpTool, resolveArguments } from '../reference-arguments.ts'
 import { withLinked } from './linked-resources.ts'
 
 /** Options of {@link mcpTools}. */
@@ -100,7 +100,8 @@ export async function mcpTools(client: McpClient, options: McpToolsOptions = {})
     const { name, title, description, inputSchema, annotations = {} } = tool
     const id = freeName(`${prefix}${name}`, taken)
     taken.add(id)
-    const described = mcpTool(id, withoutAccepts(inputSchema), options.files)
+    const files = filesFor(tool, options.files)
+    const described = mcpTool(id, withoutAccepts(inputSchema), files)
     const { noteLabel, ...declared } = serverTrust(tool, trust)
     return {
       id,
@@ -114,7 +115,7 @@ export async function mcpTools(client: McpClient, options: McpToolsOptions = {})
       async execute(input, context) {
         const args = await resolveArguments(described, input as Record<string, unknown>, {
           assets: context.assets,
-          files: options.files,
+          files,
         })
         const given = context.trust && { _meta: metaOf(context.trust.input) }
         const answer = await callTool(client, { name, arguments: args, ...given }, context)

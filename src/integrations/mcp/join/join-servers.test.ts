@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import {
   Client,
   type ClientOptions,
@@ -631,6 +634,22 @@ describe('joinServers', () => {
     const text = `${refIn(await call(client, 'mail_read'))}`
     const answer = await call(client, 'evil_send', { text })
     expect(wordsOf(answer)).toContain('flow_denied')
+  })
+
+  it('gives no path of this machine to a server on another', async () => {
+    const echoPath = tool('take', ({ path }) => textOf(path), { params: ['path'] })
+    const files = mkdtempSync(join(tmpdir(), 'byref-files-'))
+    onTestFinished(() => rmSync(files, { recursive: true, force: true }))
+    const far = { ...serverOf('far', echoPath).source, isRemote: true }
+    const long = serverOf(
+      'long',
+      tool('read', () => textOf('x'.repeat(40_000))),
+    )
+    const sources = [serverOf('near', echoPath).source, far, long.source]
+    const client = await joined(sources, { files })
+    const path = refIn(await call(client, 'long_read'))
+    expect(wordsOf(await call(client, 'near_take', { path }))).toContain(files)
+    expect(wordsOf(await call(client, 'far_take', { path }))).not.toContain(files)
   })
 
   it.each([

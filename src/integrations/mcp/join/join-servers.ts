@@ -16,6 +16,7 @@ import { isPlainObject } from '../../../core/json/json.ts'
 import { onceResolved } from '../../../core/once-resolved.ts'
 import { optionalPeer } from '../../../optional-peer.ts'
 import { version } from '../../../version.ts'
+import { REMOTE } from '../reference-arguments.ts'
 import {
   type Channel,
   CLIENT_CAPABILITIES,
@@ -388,7 +389,12 @@ const PURPOSE = 'A proxy for several MCP servers'
 function shownTool(tool: Tool, name: string, { source }: ServerConnection): Tool {
   const { annotations, ...rest } = tool
   const isBelieved = source.trust !== 'untrusted'
-  return { ...rest, name, ...(isBelieved && isPlainObject(annotations) ? { annotations } : {}) }
+  return {
+    ...rest,
+    name,
+    ...(isBelieved && isPlainObject(annotations) ? { annotations } : {}),
+    ...(source.isRemote ? { _meta: { ...rest._meta, [REMOTE]: true } } : {}),
+  }
 }
 
 /** Returns whether `fetch` could not reach the server, or lost the connection. Only then, its error has a cause. */

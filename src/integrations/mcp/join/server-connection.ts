@@ -32,6 +32,8 @@ export interface ServerSource {
    * Whether the annotations of its tools are trusted. Otherwise, each tool counts as one that acts. Default `trusted`.
    */
   trust?: ServerTrust
+  /** Whether it runs on another machine, so that no parameter gets the path of a file on this one. Default: false. */
+  isRemote?: boolean
   /**
    * Opens a connection. Called again when it has ended. A connection that knows why it ended says so in `whyEnded`.
    */

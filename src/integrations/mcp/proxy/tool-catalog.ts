@@ -5,7 +5,7 @@ import { isPlainObject } from '../../../core/json/json.ts'
 import { shownSchema } from '../../plain-tools.ts'
 import { describeTool, READING_TOOLS, type ReadingToolNames } from '../assets-for-clients.ts'
 import { serverTrust } from '../mcp-labels.ts'
-import { mcpTool } from '../reference-arguments.ts'
+import { filesFor, mcpTool } from '../reference-arguments.ts'
 import { type Fields, isUnknownMethod, type RpcMessage } from '../rpc/json-rpc.ts'
 import type { Ask } from '../rpc/relay.ts'
 
@@ -40,7 +40,7 @@ export async function readToolCatalog(
     shown: found.map(shown),
     added,
     rest,
-    tools: new Map(found.map((one) => [one.name, toolOf(one, files)])),
+    tools: new Map(found.map((one) => [one.name, toolOf(one, filesFor(one, files))])),
     own: named,
     readingTools: { fetch: free(READING_TOOLS.fetch), search: free(READING_TOOLS.search) },
   }
