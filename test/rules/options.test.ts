@@ -53,7 +53,7 @@ const NO_OPTIONS: Readonly<Record<string, RegExp>> = {
 
 /** Types of parameters that are values or objects, not options. */
 const VALUES =
-  /^(Agent|Asset|AssetCreated|AssetFailure|AssetRef|AssetRefParts|Assets|Channel|ConversationLog|ConversationState|Label|LabelTree|LanguageModelV\d|NodeStream|RememberedAsset|TextInput|ValueSource|VariableRef|.*PROMPT_COMPACTED.*)$/
+  /^(Agent|Asset|AssetCreated|AssetFailure|AssetRef|AssetRefParts|Assets|Channel|ConversationLog|ConversationState|FirstClient|Label|LabelTree|LanguageModelV\d|NodeStream|RememberedAsset|TextInput|ValueSource|VariableRef|.*PROMPT_COMPACTED.*)$/
 
 /** Types of options whose properties are not options: objects, messages, and values that the store keeps for others. */
 const OBJECTS =

@@ -1,7 +1,6 @@
-import type { CallToolResult } from '@modelcontextprotocol/client'
+import type { CallToolResult, Client } from '@modelcontextprotocol/client'
 import type { ToolContext } from '../../../boundary/tool.ts'
 import { saveBody } from '../assets-for-clients.ts'
-import type { McpClient } from './mcp-tools.ts'
 
 type Block = CallToolResult['content'][number]
 type Link = Extract<Block, { type: 'resource_link' }>
@@ -19,7 +18,7 @@ const MAX_MS = 10_000
  */
 export async function withLinked(
   result: CallToolResult,
-  client: Pick<McpClient, 'readResource'>,
+  client: Pick<Client, 'readResource'>,
   { assets, signal }: Pick<ToolContext, 'assets' | 'signal'>,
 ): Promise<CallToolResult> {
   const links = new Set(result.content.filter(isSmallLink).slice(0, MAX_LINKS))

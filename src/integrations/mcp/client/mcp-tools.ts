@@ -63,7 +63,7 @@ interface FirstClient {
 }
 
 /** A client of either MCP SDK. */
-export type McpClient = Client | FirstClient
+type McpClient = Client | FirstClient
 
 type CallParams = Parameters<Client['callTool']>[0]
 
