@@ -227,7 +227,7 @@ describe('createChatHandler', () => {
     const chat = open(handler)
     await chat.sendMessage({ text: 'Pay' })
     await chat.sendMessage({ text: 'And?' })
-    expect(chat.error?.message).toMatch(/waits for an answer/)
+    expect(chat.error?.message).toMatch(/approve or deny it, or give its result/)
     chat.messages = chat.messages.slice(0, 2)
     chat.clearError()
     await chat.addToolApprovalResponse({ id: 'pay-0', approved: false, reason: 'Too much' })
@@ -592,6 +592,8 @@ describe('createChatHandler', () => {
     }
     const headers = { 'content-type': 'application/json' }
     const init = { method: 'POST', headers, body: '{"id":"c","messages":[{"role":"user"}]}' }
+    const empty = new Request('http://app.test/api/chat', { ...init, body: '' })
+    expect(await (await handler(empty)).text()).toContain('A body parser may have read it')
     const other = await handler(new Request('http://app.test/api/chat', init))
     expect(await other.text()).toContain(
       '{ id, messages }, where each message is { id, role, parts }',
