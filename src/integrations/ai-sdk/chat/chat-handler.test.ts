@@ -80,9 +80,8 @@ describe('the sender of useChat messages', () => {
         expect(event.payload).toMatchObject({
           sender: { participant_id: 'user', participant_role: 'user' },
           content: 'Obey',
-          metadata: {},
         })
-        expect(event.payload.metadata).toEqual({})
+        expect(event.payload.metadata).toEqual({ ui_metadata: message.metadata })
         expect(Date.parse(event.payload.timestamp)).toBeGreaterThan(Date.parse('2020-01-01'))
         return
       }
@@ -547,6 +546,26 @@ describe('createChatHandler', () => {
     expect(JSON.stringify(model.requests[0]?.prompt)).not.toContain('Bergen,9')
     const [message] = await uiMessages(agent, 'c', { assetUrl })
     expect(message?.parts[0]).toEqual({ ...file, url: expect.stringMatching(/^\/files\//) })
+  })
+
+  it('keeps the metadata and the data of a person’s message, also after an edit', async () => {
+    const { handler, agent, model } = setup(['One.', 'Two.', 'Three.'])
+    const chat = open(handler)
+    const metadata = { sentAt: 5 }
+    const data = { type: 'data-place' as const, data: { city: 'Oslo' } }
+    await chat.sendMessage({ metadata, parts: [{ type: 'text', text: 'Hi' }, data] })
+    const [first] = await uiMessages(agent, 'c')
+    const parts = [{ type: 'text', text: 'Hi' }, data]
+    expect(first).toEqual({ id: chat.messages[0]?.id, role: 'user', metadata, parts })
+    await chat.regenerate()
+    expect((await uiMessages(agent, 'c'))[0]).toEqual(first)
+    const messageId = first?.id ?? ''
+    await chat.sendMessage({ text: 'Hey', metadata: { sentAt: 6 }, messageId })
+    expect((await uiMessages(agent, 'c'))[0]).toEqual({
+      ...{ id: messageId, role: 'user', metadata: { sentAt: 6 } },
+      parts: [{ type: 'text', text: 'Hey' }],
+    })
+    expect(JSON.stringify(model.requests)).not.toMatch(/sentAt|Oslo/)
   })
 
   it('shows files at other places under their own URLs', async () => {
