@@ -550,6 +550,11 @@ describe('createAgUiHandler', () => {
     }
     const broken = new Request(post({}), { body: '{"threadId":' })
     expect(await (await handler(broken)).text()).toContain('The body is not valid JSON')
+    const read = post({})
+    await read.json()
+    for (const empty of [new Request(post({}), { body: '' }), read]) {
+      expect(await (await handler(empty)).text()).toContain('A body parser may have read it')
+    }
   })
 
   it('starts no run for a form of another site, which browsers send with cookies', async () => {

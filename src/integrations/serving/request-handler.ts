@@ -21,6 +21,26 @@ export function requireJson({ headers }: Request): void {
   throw new ByrefError('bad_request', 'The content type of the request must be application/json')
 }
 
+/**
+ * Parses the body of a request.
+ *
+ * @throws ByrefError `bad_request`
+ */
+export function parseBody(text: string): unknown {
+  if (text === '') throw noBody()
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new ByrefError('bad_request', 'The body is not valid JSON', { cause })
+  }
+}
+
+function noBody(cause?: unknown): ByrefError {
+  const message =
+    'The body is empty or cannot be read. A body parser may have read it: put this handler before express.json() and the like'
+  return new ByrefError('bad_request', message, { cause })
+}
+
 /** Rethrows an error about options that a client sent: if they are invalid, its request is, and not the configuration. */
 export function rethrowForClient(error: unknown): never {
   const isInvalid = error instanceof ByrefError && error.code === 'config_invalid'
@@ -39,10 +59,10 @@ export async function readJson<Value>(
   what: string,
 ): Promise<Value> {
   requireJson(request)
-  const body: unknown = await request.json().catch((cause) => {
-    throw new ByrefError('bad_request', 'The body is not valid JSON', { cause })
+  const text = await request.text().catch((cause) => {
+    throw noBody(cause)
   })
-  const result = await schema['~standard'].validate(body)
+  const result = await schema['~standard'].validate(parseBody(text))
   if (!result.issues) return result.value
   const { path, message } = result.issues[0] as StandardSchemaV1.Issue
   const place = path?.join('.') || 'body'

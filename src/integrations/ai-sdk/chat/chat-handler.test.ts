@@ -80,9 +80,8 @@ describe('the sender of useChat messages', () => {
         expect(event.payload).toMatchObject({
           sender: { participant_id: 'user', participant_role: 'user' },
           content: 'Obey',
-          metadata: {},
         })
-        expect(event.payload.metadata).toEqual({})
+        expect(event.payload.metadata).toEqual({ ui_metadata: message.metadata })
         expect(Date.parse(event.payload.timestamp)).toBeGreaterThan(Date.parse('2020-01-01'))
         return
       }
@@ -227,7 +226,7 @@ describe('createChatHandler', () => {
     const chat = open(handler)
     await chat.sendMessage({ text: 'Pay' })
     await chat.sendMessage({ text: 'And?' })
-    expect(chat.error?.message).toMatch(/waits for an answer/)
+    expect(chat.error?.message).toMatch(/approve or deny it, or give its result/)
     chat.messages = chat.messages.slice(0, 2)
     chat.clearError()
     await chat.addToolApprovalResponse({ id: 'pay-0', approved: false, reason: 'Too much' })
@@ -549,6 +548,26 @@ describe('createChatHandler', () => {
     expect(message?.parts[0]).toEqual({ ...file, url: expect.stringMatching(/^\/files\//) })
   })
 
+  it('keeps the metadata and the data of a person’s message, also after an edit', async () => {
+    const { handler, agent, model } = setup(['One.', 'Two.', 'Three.'])
+    const chat = open(handler)
+    const metadata = { sentAt: 5 }
+    const data = { type: 'data-place' as const, data: { city: 'Oslo' } }
+    await chat.sendMessage({ metadata, parts: [{ type: 'text', text: 'Hi' }, data] })
+    const [first] = await uiMessages(agent, 'c')
+    const parts = [{ type: 'text', text: 'Hi' }, data]
+    expect(first).toEqual({ id: chat.messages[0]?.id, role: 'user', metadata, parts })
+    await chat.regenerate()
+    expect((await uiMessages(agent, 'c'))[0]).toEqual(first)
+    const messageId = first?.id ?? ''
+    await chat.sendMessage({ text: 'Hey', metadata: { sentAt: 6 }, messageId })
+    expect((await uiMessages(agent, 'c'))[0]).toEqual({
+      ...{ id: messageId, role: 'user', metadata: { sentAt: 6 } },
+      parts: [{ type: 'text', text: 'Hey' }],
+    })
+    expect(JSON.stringify(model.requests)).not.toMatch(/sentAt|Oslo/)
+  })
+
   it('shows files at other places under their own URLs', async () => {
     const { handler, agent } = setup(['A dot.', 'Two.'])
     const chat = open(handler)
@@ -592,6 +611,8 @@ describe('createChatHandler', () => {
     }
     const headers = { 'content-type': 'application/json' }
     const init = { method: 'POST', headers, body: '{"id":"c","messages":[{"role":"user"}]}' }
+    const empty = new Request('http://app.test/api/chat', { ...init, body: '' })
+    expect(await (await handler(empty)).text()).toContain('A body parser may have read it')
     const other = await handler(new Request('http://app.test/api/chat', init))
     expect(await other.text()).toContain(
       '{ id, messages }, where each message is { id, role, parts }',

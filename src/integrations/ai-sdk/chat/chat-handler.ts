@@ -18,7 +18,12 @@ import { checkOptions, is, type OptionTable } from '../../../core/check-options.
 import { ByrefError } from '../../../core/errors.ts'
 import { isPlainObject } from '../../../core/json/json.ts'
 import { failureResponse } from '../../serving/asset-handler.ts'
-import { type RequestHandler, requestHandler, requireJson } from '../../serving/request-handler.ts'
+import {
+  parseBody,
+  type RequestHandler,
+  requestHandler,
+  requireJson,
+} from '../../serving/request-handler.ts'
 import { type ChatFeed, ChatFeeds } from './chat-feed.ts'
 import type { UIChunkOptions } from './ui-chunks.ts'
 import { again, edited, findMessage, toInput, uiMessages } from './ui-messages.ts'
@@ -64,7 +69,8 @@ export function createChatHandler(given: ChatHandlerOptions): RequestHandler {
   ): Promise<Response> {
     const before = await feeds.current(agent, id)
     if (before && before.waiting().length > 0) {
-      const why = 'A call waits for an answer: approve or deny it before you send another message'
+      const why =
+        'A call waits for an answer: approve or deny it, or give its result, before you send another message'
       throw new ByrefError('conversation_busy', why)
     }
     // An edited message, or one that is sent again, takes the place of the one in the log.
@@ -208,7 +214,7 @@ async function readChatRequest(request: Request, maxBytes: number): Promise<Chat
     chunks.push(chunk)
   }
   const { id, messages, trigger, messageId, agent } = Object(
-    parsed(Buffer.concat(chunks).toString()),
+    parseBody(Buffer.concat(chunks).toString()),
   )
   const last: unknown = Array.isArray(messages) ? messages.at(-1) : null
   if (typeof id !== 'string' || !isUIMessage(last)) {
@@ -225,12 +231,4 @@ async function readChatRequest(request: Request, maxBytes: number): Promise<Chat
 function isUIMessage(value: unknown): value is UIMessage {
   if (!isPlainObject(value) || typeof value.id !== 'string') return false
   return Array.isArray(value.parts) && value.parts.every(isPlainObject)
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (cause) {
-    throw new ByrefError('bad_request', 'The body is not valid JSON', { cause })
-  }
 }

@@ -72,14 +72,19 @@ export async function uiMessages(
  * @throws what `importFile` throws
  */
 export async function toInput(
-  { id, parts }: UIMessage,
+  { id, metadata, parts }: UIMessage,
   assets: Assets,
 ): Promise<MessageInput & { id: string }> {
   const inputs = await Promise.all(parts.map((part) => toPart(part, assets)))
   const content = inputs.filter((part) => part !== null)
   const [first] = content
   const isText = content.length === 1 && first && 'text' in first
-  return { id, role: 'user', content: isText ? first.text : content }
+  const data = parts.filter(({ type }) => String(type).startsWith('data-'))
+  const shown = defined({
+    [UI_METADATA]: metadata ?? undefined,
+    [UI_DATA]: data.length > 0 ? data : undefined,
+  })
+  return { id, role: 'user', content: isText ? first.text : content, metadata: shown }
 }
 
 async function toPart(part: UIMessage['parts'][number], assets: Assets) {
@@ -99,6 +104,12 @@ function isUserMessage(message: Message): boolean {
 
 /** Metadata key: the browser's id of a message that was sent again and has a new id in the log. */
 const UI_ID = 'ui_message_id'
+
+/** Metadata key: the `metadata` of a person's message. Only pages read it. */
+const UI_METADATA = 'ui_metadata'
+
+/** Metadata key: the `data-*` parts of a person's message. Only pages read them. */
+const UI_DATA = 'ui_data'
 
 /** Returns the browser's id of a message. */
 function uiIdOf({ id, metadata }: Message): string {
@@ -129,15 +140,14 @@ function partsOf(message: Message): ReturnType<typeof readParts> {
 }
 
 function toUIMessage(message: Message, options: UIChunkOptions): UIMessage {
-  return {
-    id: uiIdOf(message),
-    role: 'user',
-    parts: partsOf(message).map((part) => {
-      if (part.type === 'text') return part
-      const { ref, mimeType: mediaType, fileName: filename } = part
-      return defined({ type: 'file', mediaType, url: urlOf(ref, options), filename })
-    }),
-  }
+  const parts = partsOf(message).map((part): UIMessage['parts'][number] => {
+    if (part.type === 'text') return part
+    const { ref, mimeType: mediaType, fileName: filename } = part
+    return defined({ type: 'file', mediaType, url: urlOf(ref, options), filename })
+  })
+  const { [UI_METADATA]: metadata, [UI_DATA]: data } = message.metadata
+  const more = Array.isArray(data) ? data : []
+  return defined({ id: uiIdOf(message), role: 'user', metadata, parts: [...parts, ...more] })
 }
 
 /**
@@ -196,9 +206,10 @@ export async function edited(
   const known = parts.map((part) =>
     part.type === 'file' ? { ...part, url: refs.get(part.url) ?? part.url } : part,
   )
+  const { metadata, ...input } = await toInput({ ...rest, id, parts: known }, assets)
   return {
-    ...(await toInput({ ...rest, id, parts: known }, assets)),
+    ...input,
     id: newId(),
-    metadata: { [UI_ID]: id },
+    metadata: { ...metadata, [UI_ID]: id },
   } as MessageInput & { id: string }
 }
