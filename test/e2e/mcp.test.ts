@@ -108,7 +108,11 @@ describe('byref mcp proxy', () => {
       await both(async (client) => (await client.listResources()).resources)
       const { tools } = await plain.listTools()
       const names = (await through.listTools()).tools.map(({ name }) => name)
-      expect(names.slice(0, tools.length)).toEqual(tools.map(({ name }) => name))
+      // With many servers, the proxy leaves out a tool that only runs as an older task.
+      const passed = isJoined
+        ? tools.filter(({ execution }) => execution?.taskSupport !== 'required')
+        : tools
+      expect(names.slice(0, passed.length)).toEqual(passed.map(({ name }) => name))
       expect(names).toContain('fetch_asset')
       const { resources } = await plain.listResources()
       for (const { uri } of resources.slice(0, 3))

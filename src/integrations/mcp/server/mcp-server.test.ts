@@ -194,6 +194,27 @@ describe('createMcpServer', () => {
     await client.close()
   })
 
+  it('asks about a waiting call before it sends the message', async () => {
+    const agent = photographer(call('erase', { disk: 'a' }), 'Over.', 'Again.')
+    const silent = await connect(createMcpServer({ agent }))
+    const { _meta } = await ask(silent, {})
+    const conversation = String(_meta?.['byref/conversation'])
+    const capabilities = { elicitation: {} }
+    const client = await connect(createMcpServer({ agent }), { capabilities })
+    const asked: string[] = []
+    client.setRequestHandler('elicitation/create', ({ params }) => {
+      asked.push(params.message)
+      return { action: 'accept', content: { approve: true } }
+    })
+    const { content } = await ask(client, { conversation, message: 'And now?' })
+    expect(content).toMatchObject([{ text: 'Again.' }])
+    expect(asked).toEqual(['Run erase with {"disk":"a"}?'])
+    const { messages = [] } = (await agent.conversation(conversation)) ?? {}
+    const texts = messages.map((one) => one.content)
+    expect(texts.indexOf('And now?')).toBeGreaterThan(texts.indexOf('Over.'))
+    await Promise.all([silent.close(), client.close()])
+  })
+
   it('asks again about a call if an older client could not ask', async () => {
     const capabilities = { elicitation: {} }
     const client = new Client({ name: 'test', version: '1' }, { capabilities })
