@@ -562,7 +562,9 @@ describe('createChatHandler', () => {
     const messageId = first?.id ?? ''
     await chat.sendMessage({ text: 'Hey', metadata: { sentAt: 6 }, messageId })
     expect((await uiMessages(agent, 'c'))[0]).toEqual({
-      ...{ id: messageId, role: 'user', metadata: { sentAt: 6 } },
+      id: messageId,
+      role: 'user',
+      metadata: { sentAt: 6 },
       parts: [{ type: 'text', text: 'Hey' }],
     })
     expect(JSON.stringify(model.requests)).not.toMatch(/sentAt|Oslo/)
