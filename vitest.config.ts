@@ -34,7 +34,7 @@ export default defineConfig({
           name: 'react-page',
           include: ['src/**/*.test.tsx'],
           environment: 'jsdom',
-          setupFiles: ['src/testing/setup.ts'],
+          setupFiles: [`${import.meta.dirname}/packages/react/src/testing/setup.ts`],
         },
       },
       {

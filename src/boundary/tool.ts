@@ -338,7 +338,7 @@ export function checkTool(tool: Tool): void {
 }
 
 /** The `execute` of tools that have none of their own. */
-const placeholders = new WeakSet<Tool['execute']>()
+export const placeholders: Pick<WeakSet<Tool['execute']>, 'add' | 'has'> = new WeakSet()
 
 function clientTool<Definition extends { id: string }>(definition: Definition) {
   const execute = (): never => {
