@@ -569,6 +569,16 @@ describe('createAgUiHandler', () => {
     expect((await agent.log.list()).conversations).toEqual([])
   })
 
+  it('rejects a request that is too large', async () => {
+    const { handler } = talk(['Hi.'], { maxBytes: 1_000 })
+    const answer = await handler(post(inputOf({ messages: [user('x'.repeat(1_000))] })))
+    expect([answer.status, await answer.text()]).toEqual([
+      413,
+      expect.stringContaining('at most 1000 bytes'),
+    ])
+    expect(await (await handler(post(inputOf({ messages: [user('Hi')] })))).text()).toContain('Hi.')
+  })
+
   it('keeps namespaces apart', async () => {
     const { handler, agent } = talk(['For Ada.', 'For Bob.'], {
       namespace: (request) =>

@@ -40,12 +40,13 @@ export type AgUiOptions = ServedAgentOptions
  */
 export function createAgUiHandler(options: AgUiOptions): RequestHandler {
   const find = servedAgent(options, 'createAgUiHandler')
-  const { keepRunning = false } = options
+  const { keepRunning = false, maxBytes } = options
   return requestHandler(async (request) => {
     try {
       const found = await find(request)
       if (found instanceof Response) return found
-      const input = (await readJson(request, RunAgentInputSchema, 'RunAgentInput')) as RunAgentInput
+      const form = { what: 'RunAgentInput', maxBytes }
+      const input = (await readJson(request, RunAgentInputSchema, form)) as RunAgentInput
       const tools = input.tools.map(({ parameters, ...tool }) => {
         return { ...tool, inputSchema: parameters }
       })

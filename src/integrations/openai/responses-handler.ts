@@ -26,7 +26,7 @@ const ROUTES =
  */
 export function createResponsesHandler(options: ResponsesOptions): RequestHandler {
   const findAgent = servedAgent(options, 'createResponsesHandler')
-  const { keepRunning = false } = options
+  const { keepRunning = false, maxBytes } = options
 
   async function serve(request: Request): Promise<Response> {
     const found = await findAgent(request)
@@ -37,7 +37,8 @@ export function createResponsesHandler(options: ResponsesOptions): RequestHandle
       .split('/')
     switch ([request.method, what, id && ':id', ...more].filter(Boolean).join(' ')) {
       case 'POST responses': {
-        const asked = await readJson(request, responsesRequest, 'request for a response')
+        const form = { what: 'request for a response', maxBytes }
+        const asked = await readJson(request, responsesRequest, form)
         const tools = asked.tools?.map(({ parameters, ...tool }) => {
           return { ...tool, inputSchema: parameters }
         })

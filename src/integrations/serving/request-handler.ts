@@ -11,28 +11,43 @@ export function requestHandler(serve: (request: Request) => Promise<Response>): 
   return Object.assign((request: Request) => serve(request), { fetch: serve })
 }
 
-/**
- * Requires a body of JSON. Forms on other sites cannot send this content type, so this prevents cross-site requests.
- *
- * @throws ByrefError `bad_request`
- */
-export function requireJson({ headers }: Request): void {
-  if (/^application\/json\b/i.test(headers.get('content-type') ?? '')) return
-  throw new ByrefError('bad_request', 'The content type of the request must be application/json')
-}
+/** Default maximum of a request with its files, in bytes. */
+const MAX_BYTES = 32 * 1024 * 1024
 
 /**
- * Parses the body of a request.
+ * Reads the JSON of a request. Forms on other sites cannot send its content type, so this prevents cross-site requests.
  *
- * @throws ByrefError `bad_request`
+ * @throws ByrefError `bad_request`, `body_too_large`
  */
-export function parseBody(text: string): unknown {
+export async function readBody(request: Request, maxBytes = MAX_BYTES): Promise<unknown> {
+  if (!/^application\/json\b/i.test(request.headers.get('content-type') ?? '')) {
+    throw new ByrefError('bad_request', 'The content type of the request must be application/json')
+  }
+  const text = await readText(request, maxBytes)
   if (text === '') throw noBody()
   try {
     return JSON.parse(text)
   } catch (cause) {
     throw new ByrefError('bad_request', 'The body is not valid JSON', { cause })
   }
+}
+
+async function readText({ body }: Request, maxBytes: number): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  try {
+    for await (const chunk of body ?? []) {
+      size += chunk.byteLength
+      if (size > maxBytes) {
+        const message = `The request is too large: a message and its files may have at most ${maxBytes} bytes`
+        throw new ByrefError('body_too_large', message)
+      }
+      chunks.push(chunk)
+    }
+  } catch (error) {
+    throw error instanceof ByrefError ? error : noBody(error)
+  }
+  return Buffer.concat(chunks).toString()
 }
 
 function noBody(cause?: unknown): ByrefError {
@@ -48,21 +63,17 @@ export function rethrowForClient(error: unknown): never {
 }
 
 /**
- * Reads the body of a request and checks its form.
+ * Reads the JSON of a request and checks its form.
  *
  * @param what The name of the form, for errors.
- * @throws ByrefError `bad_request` that names the invalid field, or for another content type than JSON
+ * @throws ByrefError as {@link readBody}, and `bad_request` that names the invalid field
  */
 export async function readJson<Value>(
   request: Request,
   schema: StandardSchemaV1<unknown, Value>,
-  what: string,
+  { what, maxBytes }: { what: string; maxBytes?: number },
 ): Promise<Value> {
-  requireJson(request)
-  const text = await request.text().catch((cause) => {
-    throw noBody(cause)
-  })
-  const result = await schema['~standard'].validate(parseBody(text))
+  const result = await schema['~standard'].validate(await readBody(request, maxBytes))
   if (!result.issues) return result.value
   const { path, message } = result.issues[0] as StandardSchemaV1.Issue
   const place = path?.join('.') || 'body'

@@ -41,6 +41,8 @@ export interface ServedAgentOptions extends ServedAgents<AgentForTools> {
   speakAs?(request: Request): boolean | Promise<boolean>
   /** Whether a run continues when its client disconnects. Default false. */
   keepRunning?: boolean
+  /** Maximum bytes of a request, including its files. Default: 32 MiB. */
+  maxBytes?: number
 }
 
 const OPTIONS: OptionTable<ServedAgentOptions> = {
@@ -49,6 +51,7 @@ const OPTIONS: OptionTable<ServedAgentOptions> = {
   context: is.callback(),
   speakAs: is.callback(),
   keepRunning: is.boolean,
+  maxBytes: is.positive,
 }
 
 /** A tool that a client brings and runs itself. */

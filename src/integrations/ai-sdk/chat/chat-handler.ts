@@ -18,12 +18,7 @@ import { checkOptions, is, type OptionTable } from '../../../core/check-options.
 import { ByrefError } from '../../../core/errors.ts'
 import { isPlainObject } from '../../../core/json/json.ts'
 import { failureResponse } from '../../serving/asset-handler.ts'
-import {
-  parseBody,
-  type RequestHandler,
-  requestHandler,
-  requireJson,
-} from '../../serving/request-handler.ts'
+import { type RequestHandler, readBody, requestHandler } from '../../serving/request-handler.ts'
 import { type ChatFeed, ChatFeeds } from './chat-feed.ts'
 import type { UIChunkOptions } from './ui-chunks.ts'
 import { again, edited, findMessage, toInput, uiMessages } from './ui-messages.ts'
@@ -57,7 +52,7 @@ const OPTIONS: OptionTable<ChatHandlerOptions> = {
  */
 export function createChatHandler(given: ChatHandlerOptions): RequestHandler {
   const options = checkOptions('createChatHandler', given, OPTIONS)
-  const { agent: _agent, agents: _agents, maxBytes = 32 * 1024 * 1024, ...urls } = options
+  const { agent: _agent, agents: _agents, maxBytes, ...urls } = options
   const agents = readServedAgents('createChatHandler', options)
   const feeds = new ChatFeeds(urls)
 
@@ -201,21 +196,8 @@ interface ChatRequest {
  *
  * @throws ByrefError `body_too_large`, `bad_request`
  */
-async function readChatRequest(request: Request, maxBytes: number): Promise<ChatRequest> {
-  requireJson(request)
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of request.body ?? []) {
-    size += chunk.byteLength
-    if (size > maxBytes) {
-      const message = `The request is too large: a message and its files may have at most ${maxBytes} bytes`
-      throw new ByrefError('body_too_large', message)
-    }
-    chunks.push(chunk)
-  }
-  const { id, messages, trigger, messageId, agent } = Object(
-    parseBody(Buffer.concat(chunks).toString()),
-  )
+async function readChatRequest(request: Request, maxBytes?: number): Promise<ChatRequest> {
+  const { id, messages, trigger, messageId, agent } = Object(await readBody(request, maxBytes))
   const last: unknown = Array.isArray(messages) ? messages.at(-1) : null
   if (typeof id !== 'string' || !isUIMessage(last)) {
     throw new ByrefError(
