@@ -427,6 +427,17 @@ describe('createResponsesHandler, with the package "openai"', () => {
     }
   })
 
+  it('rejects requests and files that are too large', async () => {
+    const { client } = serve(['Hi.'], { maxBytes: 1_000 })
+    const tooLarge = { status: 413, code: 'body_too_large' }
+    const input = 'x'.repeat(1_000)
+    await expect(client.responses.create({ model: 'm', input })).rejects.toMatchObject(tooLarge)
+    const file = await toFile(Buffer.from(input), 'x.txt')
+    const upload = client.files.create({ file, purpose: 'user_data' })
+    await expect(upload).rejects.toMatchObject(tooLarge)
+    expect((await client.responses.create({ model: 'm', input: 'Hi' })).output_text).toBe('Hi.')
+  })
+
   it('stores images and files, inline and uploaded, as assets', async () => {
     const { client, assets, model } = serve(['Seen.'])
     const data = Buffer.from(PNG).toString('base64')

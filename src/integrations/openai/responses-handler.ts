@@ -4,7 +4,13 @@ import { openRun, runOf } from '../../core/events/conversation-state.ts'
 import type { ConversationEvent } from '../../core/events/events.ts'
 import { readMetadata } from '../../core/messages/read-metadata.ts'
 import { followConversation, repeatIfBusy } from '../serving/follow-conversation.ts'
-import { type RequestHandler, readJson, requestHandler } from '../serving/request-handler.ts'
+import {
+  boundedBody,
+  isTooLarge,
+  type RequestHandler,
+  readJson,
+  requestHandler,
+} from '../serving/request-handler.ts'
 import { type FoundAgent, type ServedAgentOptions, servedAgent } from '../serving/served-agent.ts'
 import { createResponse } from './create-response.ts'
 import { findResponse, parseResponseId, responseOf } from './response.ts'
@@ -57,7 +63,7 @@ export function createResponsesHandler(options: ResponsesOptions): RequestHandle
         return Response.json(await keptResponse(agent, id))
       }
       case 'POST files':
-        return upload(await found.agent(), request)
+        return upload(await found.agent(), boundedBody(request, maxBytes ?? MAX_FILE_BYTES))
       case 'GET models': {
         const names = found.names.length > 1 ? found.names : [(await found.agent()).name]
         const data = names.map((name) => {
@@ -92,9 +98,13 @@ function failure(error: unknown): Response {
   return Response.json({ error: body }, { status: HTTP_STATUS[code] })
 }
 
+/** Default maximum of an upload, in bytes: that of OpenAI. */
+const MAX_FILE_BYTES = 512 * 1024 * 1024
+
 /** Saves a file, or the table in it. Its id is that of the asset. */
-async function upload({ assets }: Agent, request: Request): Promise<Response> {
-  const form = await request.formData().catch((cause) => {
+async function upload({ assets }: Agent, body: Response): Promise<Response> {
+  const form = await body.formData().catch((cause) => {
+    if (isTooLarge(cause)) throw cause
     const message = 'Send the file in the field "file" of multipart/form-data'
     throw new ByrefError('bad_request', message, { cause })
   })

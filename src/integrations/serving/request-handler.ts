@@ -1,4 +1,5 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
+import { meterStream } from '../../assets/bodies/body.ts'
 import { ByrefError } from '../../core/errors.ts'
 
 /** Answers web requests. It is a function with a `fetch` property, so it fits servers that take either. */
@@ -32,22 +33,30 @@ export async function readBody(request: Request, maxBytes = MAX_BYTES): Promise<
   }
 }
 
-async function readText({ body }: Request, maxBytes: number): Promise<string> {
-  const chunks: Uint8Array[] = []
-  let size = 0
+async function readText(request: Request, maxBytes: number): Promise<string> {
   try {
-    for await (const chunk of body ?? []) {
-      size += chunk.byteLength
-      if (size > maxBytes) {
-        const message = `The request is too large: a message and its files may have at most ${maxBytes} bytes`
-        throw new ByrefError('body_too_large', message)
-      }
-      chunks.push(chunk)
-    }
+    return await boundedBody(request, maxBytes).text()
   } catch (error) {
-    throw error instanceof ByrefError ? error : noBody(error)
+    throw isTooLarge(error) ? error : noBody(error)
   }
-  return Buffer.concat(chunks).toString()
+}
+
+/** Returns the body of a request. Reading more than `maxBytes` of it throws ByrefError `body_too_large`. */
+export function boundedBody({ body, headers }: Request, maxBytes: number): Response {
+  let size = 0
+  const onChunk = (chunk: Uint8Array): void => {
+    size += chunk.byteLength
+    if (size <= maxBytes) return
+    const message = `The request is too large: a message and its files may have at most ${maxBytes} bytes`
+    throw new ByrefError('body_too_large', message)
+  }
+  return new Response(body && meterStream(body, { onChunk }).stream, {
+    headers: { 'content-type': headers.get('content-type') ?? '' },
+  })
+}
+
+export function isTooLarge(error: unknown): boolean {
+  return error instanceof ByrefError && error.code === 'body_too_large'
 }
 
 function noBody(cause?: unknown): ByrefError {

@@ -41,7 +41,7 @@ export interface ServedAgentOptions extends ServedAgents<AgentForTools> {
   speakAs?(request: Request): boolean | Promise<boolean>
   /** Whether a run continues when its client disconnects. Default false. */
   keepRunning?: boolean
-  /** Maximum bytes of a request, including its files. Default: 32 MiB. */
+  /** Maximum bytes of a request, including its files. Default: 32 MiB, and 512 MiB for `POST …/files`. */
   maxBytes?: number
 }
 
