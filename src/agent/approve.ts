@@ -73,7 +73,8 @@ export async function subAgentCall(
  *
  * @throws ByrefError `call_not_found`; `approval_answered` if the call does not wait for an approval;
  *   `agent_not_found` or `tool_not_found` if the run needs another agent; `invalid_arguments` if the tool does not
- *   accept the changed arguments, or has no `execute` and the result is missing; `forbidden` if `by` may not read the data that the call received
+ *   accept the changed arguments, or if it has no `execute` and the result is missing; `forbidden` if `by` may not
+ *   read the data that the call received
  */
 export async function answerApproval(
   checkedWith: CheckedWith,

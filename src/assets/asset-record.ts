@@ -86,7 +86,7 @@ export function assetNotFound(assetId: string, namespace?: string): ByrefError {
   const missing = `There is no asset ${JSON.stringify(assetId)}`
   if (namespace === undefined) return new ByrefError('asset_not_found', `${missing} here.`)
   const [asset, field] = [encodeURIComponent(namespace), encodeURIComponent(assetId)]
-  const where = `in a namespace ${JSON.stringify(namespace)} that you may read.`
+  const where = `in the namespace ${JSON.stringify(namespace)}, or you may not read it.`
   const advice = `For a field of the asset ${JSON.stringify(namespace)}, write asset://${asset}/content/${field}.`
   return new ByrefError('asset_not_found', `${missing} ${where} ${advice}`)
 }

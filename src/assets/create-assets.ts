@@ -18,7 +18,7 @@ import type {
 } from './assets-contract.ts'
 import type { AssetsCore } from './assets-core.ts'
 import { ASSETS_METHODS, CREATE_ASSETS } from './assets-options.ts'
-import { isPlainText, tableFormat } from './bodies/mime-type.ts'
+import { isPlainText, mayBeTable } from './bodies/mime-type.ts'
 import { ContentCache } from './content-access.ts'
 import { defined } from './defined.ts'
 import { withRecords } from './stores/with-records.ts'
@@ -94,13 +94,11 @@ function viewOf(core: AssetsCore, scope: AssetScope): Assets {
     async rows(ref, options = {}) {
       const { fieldPath } = core.locator.locate(ref, options, scope.namespace)
       const info = await reader.info(ref, options)
-      const isText = isPlainText(info.mime)
-      const isOther = tableFormat(info.mime) === null && !isText
-      const isImported = info.table || info.structured || isOther
+      const isImported = info.table || info.structured || !mayBeTable(info.mime)
       if (isImported || !isRows(fieldPath)) return reader.rows(ref, options)
       const found = await importer.tableOf(info.ref, options)
       if (found.table !== null) return reader.rows(found.table, options)
-      if (isText) return reader.rows(ref, options)
+      if (isPlainText(info.mime)) return reader.rows(ref, options)
       throw new ByrefError('invalid_arguments', `${info.ref} is ${found.problem}`)
     },
     query,

@@ -59,10 +59,10 @@ restores conversations that are intact again. repair first copies what it remove
 conversation. An open run then ends with an error, and queued messages are not answered, because it
 is unknown what was already done. Send them again.
 
-All work while servers use the data. A server that works on a deleted conversation ends the run at its
-next record. Results go to stdout, progress to stderr. Status 1 means that
-verify found damage, that repair left some, that export stopped at a damaged record, or that rm did not
-find a conversation.
+All work while servers use the data. A server that works on a deleted conversation ends the run at
+its next record. Results go to stdout, progress to stderr. Status 1 means that verify found damage,
+that repair left some, that export stopped at a damaged record, or that rm did not find a
+conversation.
 `
 
 const OPTIONS = {

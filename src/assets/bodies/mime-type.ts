@@ -153,6 +153,11 @@ export function isPlainText(mime: string): boolean {
   return essenceOf(mime) === 'text/plain'
 }
 
+/** Returns whether a file of this type may be a table: of a known format, or text whose format only its content shows. */
+export function mayBeTable(mime: string): boolean {
+  return tableFormat(mime) !== null || isPlainText(mime)
+}
+
 /** Returns the type of a table whose format can be seen only from its name. Null for any other file. */
 export function typeByName(name: string): string | null {
   return /\.arrows$/i.test(name) ? ARROW_STREAM : null

@@ -1,3 +1,4 @@
+import { LineSplitter } from '../../core/line-splitter.ts'
 import type { ByteRange } from '../bodies/body.ts'
 import { isDeeper } from '../content-access.ts'
 import { inBatches } from '../in-batches.ts'
@@ -151,16 +152,14 @@ async function* ndjsonRows(source: TableSource): AsyncGenerator<Record<string, u
 
 async function* linesOf(source: TableSource): AsyncGenerator<string> {
   let line = 1
-  let rest = ''
+  const splitter = new LineSplitter()
   for await (const chunk of textOf(source)) {
-    const lines = chunk.split('\n')
-    lines[0] = rest + lines[0]
-    rest = lines.pop() ?? ''
+    const lines = splitter.push(chunk)
     yield* lines
     line += lines.length
-    if (rest.length > MAX_RECORD) throw broken(source, line, 'the line does not end.')
+    if (splitter.length > MAX_RECORD) throw broken(source, line, 'the line does not end.')
   }
-  if (rest !== '') yield rest
+  if (splitter.length > 0) yield splitter.end()
 }
 
 function newlinesIn(text: string): number {

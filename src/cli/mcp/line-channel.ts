@@ -1,5 +1,6 @@
 import type { Readable, Writable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
+import { LineSplitter } from '../../core/line-splitter.ts'
 import type { Channel, RpcMessage } from '../../integrations/mcp/rpc/json-rpc.ts'
 
 /** The line of each message, so that an unchanged message is passed on byte for byte. */
@@ -9,11 +10,12 @@ const lines = new WeakMap<RpcMessage, string>()
 export function lineChannel(input: Readable, output: Writable): Channel {
   const channel: Channel = {
     async start() {
+      const decoder = new StringDecoder('utf8')
       const splitter = new LineSplitter()
       const take = (lines: string[]): void => {
         for (const message of lines.flatMap(parse)) channel.onmessage?.(message)
       }
-      const read = (chunk: Buffer): void => take(splitter.push(chunk))
+      const read = (chunk: Buffer): void => take(splitter.push(decoder.write(chunk)))
       let isClosed = false
       const close = (): void => {
         if (isClosed) return
@@ -22,7 +24,7 @@ export function lineChannel(input: Readable, output: Writable): Channel {
         channel.onclose?.()
       }
       input.on('data', read)
-      input.once('end', () => take(splitter.end()))
+      input.once('end', () => take([splitter.end()]))
       for (const event of ['end', 'close', 'error']) input.on(event, close)
       // The other side is gone.
       output.on('error', close)
@@ -51,31 +53,5 @@ function parse(line: string): RpcMessage[] {
   } catch {
     process.stderr.write(`byref mcp: ignored a line that is not JSON: ${line.slice(0, 200)}\n`)
     return []
-  }
-}
-
-/**
- * Splits a stream into lines. Only a line feed ends a line: `node:readline` would also split at U+2028, which JSON may
- * contain.
- */
-class LineSplitter {
-  readonly #decoder = new StringDecoder('utf8')
-  /** The parts of the line that has not ended. */
-  #open: string[] = []
-
-  /** Returns the lines that end in the next chunk. */
-  push(chunk: Buffer): string[] {
-    const [first = '', ...more] = this.#decoder.write(chunk).split('\n')
-    this.#open.push(first)
-    const last = more.pop()
-    if (last === undefined) return []
-    const line = this.#open.join('')
-    this.#open = [last]
-    return [line, ...more]
-  }
-
-  /** Returns what is left at the end of the stream. */
-  end(): string[] {
-    return [this.#open.join('')]
   }
 }

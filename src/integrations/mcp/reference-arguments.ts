@@ -50,7 +50,7 @@ const { pipeline } = nodeBuiltin('node:stream/promises')
 const MAX_NAME = 80
 
 /** Returns whether text looks like a path: `/a b/c.txt`, `src/index.ts`, `notes.txt`. */
-function isPath(text: string): boolean {
+function looksLikePath(text: string): boolean {
   if (text.length > 1_024 || /[<>|"*?\r\n]/.test(text)) return false
   return /^(~|\.{1,2})?[\\/]|^[a-z]:[\\/]|^file:|^\S*[\\/.]\w*[a-z]\w*$/i.test(text)
 }
@@ -62,7 +62,7 @@ function isPath(text: string): boolean {
 async function saveAsFile(folder: string, ref: string | AssetRef, assets: Assets): Promise<string> {
   if ((parseAssetRef(ref)?.fieldPath ?? []).length > 1) {
     const value = await assets.resolve(ref)
-    if (typeof value === 'string' && isPath(value)) return value
+    if (typeof value === 'string' && looksLikePath(value)) return value
   }
   const { stream, info, mime } = await assets.open(ref)
   const own = join(folder, randomUUID())

@@ -69,9 +69,9 @@ export class EventHub {
   }
 
   /**
-   * Returns the stream of a conversation: the log after a position, then everything as it happens, until a time; null for an
-   * unknown conversation. If the conversation is shorter than that position, an event `reset` comes first, and then the
-   * whole log.
+   * Returns the stream of a conversation: the log after a position, then everything as it happens, until a time. Null
+   * for an unknown conversation. If the conversation is shorter than that position, an event `reset` comes first, and
+   * then the whole log.
    */
   async conversation(
     log: ConversationLog,

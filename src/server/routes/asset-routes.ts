@@ -6,7 +6,7 @@ import {
 } from '../../assets/asset-response.ts'
 import type { AssetInfo } from '../../assets/asset-store.ts'
 import type { Assets } from '../../assets/assets-contract.ts'
-import { isPlainText, tableFormat } from '../../assets/bodies/mime-type.ts'
+import { mayBeTable } from '../../assets/bodies/mime-type.ts'
 import { ByrefError } from '../../core/errors.ts'
 import { flatten } from '../../core/messages/flatten.ts'
 import { formatAssetRef } from '../../core/refs/asset-ref.ts'
@@ -133,8 +133,7 @@ export const assetRoutes: readonly Route[] = [
       const { ref, assets } = await readableAsset(call)
       const { table, structured, mime } = await assets.info(ref)
       // Importing it would write, and readers may not write.
-      const mayBeTable = tableFormat(mime) !== null || isPlainText(mime)
-      if (!table && !structured && mayBeTable) throw notImported(ref)
+      if (!table && !structured && mayBeTable(mime)) throw notImported(ref)
       const rows = await assets.rows(ref, { signal: call.c.req.raw.signal })
       const answer = await tablePage(rows, {
         ...page,

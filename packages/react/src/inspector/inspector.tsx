@@ -99,13 +99,11 @@ export function Inspector() {
 /** Renders a tab until its conversation is loaded: an empty tab would say that there is nothing. */
 function NotLoaded() {
   const { error } = useConnection()
+  const isRefused = error !== null && error.status !== 0
   return (
     <div className="flex items-center gap-2 p-4 text-sm text-ink-2">
-      {!error?.status && <Spinner label="Loading the conversation" />}
-      {error &&
-        (error.status === 0
-          ? 'The server does not answer, so this is not loaded yet.'
-          : error.message)}
+      {isRefused ? error?.message : <Spinner label="Loading the conversation" />}
+      {error && !isRefused && 'The server does not answer, so this is not loaded yet.'}
     </div>
   )
 }
