@@ -428,13 +428,21 @@ describe('createResponsesHandler, with the package "openai"', () => {
   })
 
   it('rejects requests and files that are too large', async () => {
-    const { client } = serve(['Hi.'], { maxBytes: 1_000 })
+    const { client, fetch } = serve(['Hi.'], { maxBytes: 1_000 })
     const tooLarge = { status: 413, code: 'body_too_large' }
     const input = 'x'.repeat(1_000)
     await expect(client.responses.create({ model: 'm', input })).rejects.toMatchObject(tooLarge)
-    const file = await toFile(Buffer.from(input), 'x.txt')
-    const upload = client.files.create({ file, purpose: 'user_data' })
-    await expect(upload).rejects.toMatchObject(tooLarge)
+    const form = new FormData()
+    form.set('file', new File([input], 'x.txt'))
+    // Sent as bytes: Node writes to the stream of a form even if its reader has cancelled it, and nobody can catch the error.
+    const encoded = new Response(form)
+    const upload = await fetch(`${BASE}/files`, {
+      method: 'POST',
+      headers: { 'content-type': encoded.headers.get('content-type') ?? '' },
+      body: await encoded.bytes(),
+    })
+    expect(upload.status).toBe(tooLarge.status)
+    expect(await upload.json()).toMatchObject({ error: { code: tooLarge.code } })
     expect((await client.responses.create({ model: 'm', input: 'Hi' })).output_text).toBe('Hi.')
   })
 
