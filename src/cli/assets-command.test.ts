@@ -10,8 +10,8 @@ import { createFsAssetStore } from '../assets/stores/fs.ts'
 import type { ConversationEvent } from '../core/events/events.ts'
 import { toMessage } from '../core/messages/to-message.ts'
 import { createSqliteLog } from '../log/sqlite-log.ts'
+import { runMain } from './fixtures/run-main.ts'
 
-const CLI = fileURLToPath(new URL('../cli.ts', import.meta.url))
 let folder: string
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'byref-'))
@@ -19,17 +19,11 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true, force: true }))
 
 function byref(...args: string[]) {
-  return byrefWith('', ...args)
+  return runMain('assets', ...args, '--data', join(folder, 'data'))
 }
 
-function byrefWith(input: string, ...args: string[]) {
-  const command = [CLI, 'assets', ...args, '--data', join(folder, 'data')]
-  const { status, stdout, stderr } = spawnSync(process.execPath, command, { input })
-  return { status, out: stdout.toString(), bytes: stdout, err: stderr.toString() }
-}
-
-function json(...args: string[]) {
-  const { out } = byref(...args, '--json')
+async function json(...args: string[]) {
+  const { out } = await byref(...args, '--json')
   return out.trim() === ''
     ? []
     : out
@@ -40,7 +34,7 @@ function json(...args: string[]) {
 
 async function put(name: string, text: string | Uint8Array) {
   await writeFile(join(folder, name), text)
-  return json('put', join(folder, name))[0]
+  return (await json('put', join(folder, name)))[0]
 }
 
 function saying(content: string): ConversationEvent {
@@ -52,28 +46,30 @@ describe('byref assets', () => {
     const { asset, table } = await put('x.csv', 'a,b\n1,2\n')
     const bytes = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 255])
     const { asset: picture } = await put('x.png', bytes)
-    expect(json('ls').map((info) => info.ref)).toEqual([picture.ref, table.ref, asset.ref])
-    expect(json('ls', '--limit', '1')).toHaveLength(1)
-    expect(byref('ls').out).toContain('x.csv')
-    const { out } = byref('info', table.ref)
+    expect((await json('ls')).map((info) => info.ref)).toEqual([picture.ref, table.ref, asset.ref])
+    expect(await json('ls', '--limit', '1')).toHaveLength(1)
+    expect((await byref('ls')).out).toContain('x.csv')
+    const { out } = await byref('info', table.ref)
     expect(out).toContain('content/columns/0/name: a')
-    expect(byref('get', `${table.ref}/content/rows/0`).out).toBe('{"a":1,"b":2}')
-    expect(byref('get', picture.assetId).bytes).toEqual(Buffer.from(bytes))
-    expect(byref('get', picture.ref, join(folder, 'out.png')).err).toContain('10 bytes, image/png')
+    expect((await byref('get', `${table.ref}/content/rows/0`)).out).toBe('{"a":1,"b":2}')
+    expect((await byref('get', picture.assetId)).bytes).toEqual(Buffer.from(bytes))
+    expect((await byref('get', picture.ref, join(folder, 'out.png'))).err).toContain(
+      '10 bytes, image/png',
+    )
     expect(await readFile(join(folder, 'out.png'))).toEqual(Buffer.from(bytes))
-    expect(byref('rm', picture.ref).status).toBe(0)
-    const again = byref('rm', picture.ref)
+    expect((await byref('rm', picture.ref)).status).toBe(0)
+    const again = await byref('rm', picture.ref)
     expect([again.status, again.err]).toEqual([1, `There is no asset ${picture.ref}\n`])
   })
 
   it('rejects an option that the task ignores', async () => {
     const { asset } = await put('x.txt', 'x')
-    const { status, err } = byref('rm', asset.ref, '--dry-run')
+    const { status, err } = await byref('rm', asset.ref, '--dry-run')
     expect([status, err]).toEqual([
       2,
       'byref: --dry-run goes with byref assets gc, not with rm (byref assets --help)\n',
     ])
-    expect(byref('info', asset.ref).status).toBe(0)
+    expect((await byref('info', asset.ref)).status).toBe(0)
   })
 
   // A file that no user can read.
@@ -81,46 +77,54 @@ describe('byref assets', () => {
     'continues after a file that cannot be read',
     async () => {
       await writeFile(join(folder, 'x.txt'), 'x')
-      const { status, out, err } = byref('put', '/proc/self/mem', join(folder, 'x.txt'))
+      const { status, out, err } = await byref('put', '/proc/self/mem', join(folder, 'x.txt'))
       expect([status, out]).toEqual([1, expect.stringContaining('x.txt')])
       expect(err).toMatch(/^Cannot read \/proc\/self\/mem: EIO/)
     },
   )
 
   it('accepts stdin, continues after a failed file, and leaves no partial file', async () => {
-    const { status, out } = byrefWith('a,b\n1,2\n', 'put', '-', '--name', 'in.csv')
-    expect([status, out]).toEqual([0, expect.stringMatching(/in\.csv\n.*\ttable of /)])
+    const cli = fileURLToPath(new URL('../cli.ts', import.meta.url))
+    const args = ['put', '-', '--name', 'in.csv', '--data', join(folder, 'data')]
+    const { status, stdout } = spawnSync(process.execPath, [cli, 'assets', ...args], {
+      input: 'a,b\n1,2\n',
+      encoding: 'utf8',
+    })
+    expect([status, stdout]).toEqual([0, expect.stringMatching(/in\.csv\n.*\ttable of /)])
     await writeFile(join(folder, 'broken.csv'), 'a,b\n1,"2\n')
     await writeFile(join(folder, 'fine.txt'), 'fine')
     const files = ['none.txt', 'broken.csv', 'fine.txt'].map((name) => join(folder, name))
-    const mixed = byref('put', ...files)
+    const mixed = await byref('put', ...files)
     expect(mixed.status).toBe(1)
     expect(mixed.err).toMatch(
       /Cannot read .*none\.txt.*\nNo table: broken\.csv, line 2: a quote is opened and never closed/,
     )
     expect(mixed.out).toMatch(/broken\.csv\n.*fine\.txt\n$/)
-    const [fine] = json('ls')
+    const [fine] = await json('ls')
     const beside = await readdir(folder)
-    expect(byref('get', fine.ref, join(folder, 'no', 'where.txt')).status).toBe(1)
-    expect(byref('get', fine.ref, join(folder, 'data')).status).toBe(1)
+    expect((await byref('get', fine.ref, join(folder, 'no', 'where.txt'))).status).toBe(1)
+    expect((await byref('get', fine.ref, join(folder, 'data'))).status).toBe(1)
     expect(await readdir(folder)).toEqual(beside)
   })
 
   it('does not create a folder for reading', async () => {
     for (const task of ['ls', 'gc', 'verify']) {
-      expect(byref(task)).toMatchObject({ status: 1, err: expect.stringMatching(/no data folder/) })
+      expect(await byref(task)).toMatchObject({
+        status: 1,
+        err: expect.stringMatching(/no data folder/),
+      })
     }
     expect(await readdir(folder)).toEqual([])
   })
 
   it('verifies, and reports damage', async () => {
     const { asset } = await put('x.txt', 'hello')
-    const fine = byref('verify')
+    const fine = await byref('verify')
     expect([fine.status, fine.err]).toEqual([0, '1 assets, 1 bodies, 0 problems\n'])
     const files = await readdir(join(folder, 'data'), { recursive: true })
     const body = files.find((path) => /bodies.*\.\w+$/.test(path)) ?? ''
     await writeFile(join(folder, 'data', body), 'jello')
-    const damaged = byref('verify')
+    const damaged = await byref('verify')
     expect(damaged.status).toBe(1)
     expect(damaged.out).toContain(`body_damaged\t${asset.assetId}`)
   })
@@ -133,32 +137,32 @@ describe('byref assets', () => {
     await store.close?.()
     const index = (await readdir(rootDir)).filter((name) => name.startsWith('records.sqlite'))
     for (const name of index) await rm(join(rootDir, name))
-    expect(byref('rebuild')).toMatchObject({ status: 0, out: '1 assets were restored\n' })
-    expect(byref('get', ref).out).toBe('hello')
-    expect(byref('verify').status).toBe(0)
+    expect(await byref('rebuild')).toMatchObject({ status: 0, out: '1 assets were restored\n' })
+    expect((await byref('get', ref)).out).toBe('hello')
+    expect((await byref('verify')).status).toBe(0)
   })
 
   it('builds no index of bodies without records', async () => {
     await put('x.txt', 'hello')
-    expect(byref('rebuild')).toMatchObject({
+    expect(await byref('rebuild')).toMatchObject({
       status: 1,
       err: expect.stringContaining('recordFiles'),
     })
-    expect(byref('verify').status).toBe(0)
+    expect((await byref('verify')).status).toBe(0)
   })
 
   it('removes assets that no conversation references', async () => {
     const { asset: named } = await put('named.txt', 'named')
     const { asset: unnamed } = await put('unnamed.txt', 'unnamed')
-    expect(byref('gc', '--grace', '0').err).toContain('no log')
-    expect(json('ls')).toHaveLength(2)
+    expect((await byref('gc', '--grace', '0')).err).toContain('no log')
+    expect(await json('ls')).toHaveLength(2)
     const log = createSqliteLog(join(folder, 'data', 'conversations.sqlite'))
     await log.append('c', [saying(`look at <|${named.ref}|>`)])
     await log.close()
-    expect(byref('gc').out).toContain('removed 0 unused')
-    expect(json('gc', '--grace', '0', '--dry-run')[0].deleted).toEqual([unnamed.assetId])
-    expect(json('gc', '--grace', '0')[0].deleted).toEqual([unnamed.assetId])
-    expect(json('ls').map((info) => info.assetId)).toEqual([named.assetId])
+    expect((await byref('gc')).out).toContain('removed 0 unused')
+    expect((await json('gc', '--grace', '0', '--dry-run'))[0].deleted).toEqual([unnamed.assetId])
+    expect((await json('gc', '--grace', '0'))[0].deleted).toEqual([unnamed.assetId])
+    expect((await json('ls')).map((info) => info.assetId)).toEqual([named.assetId])
   })
 
   it('keeps as many older versions as --keep-versions says', async () => {
@@ -177,12 +181,16 @@ describe('byref assets', () => {
     await log.close()
     await store.close?.()
     const [a1, a2, a3, , b1, b2, b3] = ids
-    const removed = (...args: string[]) =>
-      json('gc', '--grace', '0', '--dry-run', ...args)[0].deleted.toSorted()
-    expect(removed()).toEqual([a1, a2, a3, b1, b2, b3])
-    expect(removed('--keep-versions', 'all')).toEqual([])
-    expect(removed('--keep-versions', '1', '--keep-versions', 'b=.txt=2')).toEqual([a1, a2, b1])
-    expect(byref('gc', '--keep-versions', 'a.txt')).toMatchObject({
+    const removed = async (...args: string[]) =>
+      (await json('gc', '--grace', '0', '--dry-run', ...args))[0].deleted.toSorted()
+    expect(await removed()).toEqual([a1, a2, a3, b1, b2, b3])
+    expect(await removed('--keep-versions', 'all')).toEqual([])
+    expect(await removed('--keep-versions', '1', '--keep-versions', 'b=.txt=2')).toEqual([
+      a1,
+      a2,
+      b1,
+    ])
+    expect(await byref('gc', '--keep-versions', 'a.txt')).toMatchObject({
       status: 2,
       err: expect.stringMatching(/--keep-versions of byref assets takes a whole number/),
     })
@@ -190,37 +198,41 @@ describe('byref assets', () => {
 
   it('works in a namespace', async () => {
     await writeFile(join(folder, 'x.txt'), 'x')
-    expect(byref('put', join(folder, 'x.txt'), '--namespace', 'a').status).toBe(0)
-    expect(byref('ls', '--namespace', 'a').out).toContain('x.txt')
-    expect(byref('ls', '--namespace', 'b').out).toBe('')
-    expect(byref('ls')).toMatchObject({
+    expect((await byref('put', join(folder, 'x.txt'), '--namespace', 'a')).status).toBe(0)
+    expect((await byref('ls', '--namespace', 'a')).out).toContain('x.txt')
+    expect((await byref('ls', '--namespace', 'b')).out).toBe('')
+    expect(await byref('ls')).toMatchObject({
       out: '',
       err: 'Other namespaces also have assets (--namespace): a\n',
     })
-    expect(byref('verify').err).toBe('1 assets, 1 bodies, 0 problems\n')
+    expect((await byref('verify')).err).toBe('1 assets, 1 bodies, 0 problems\n')
     const files = await readdir(join(folder, 'data'), { recursive: true })
     const body = files.find((path) => /bodies.*\.\w+$/.test(path)) ?? ''
     await writeFile(join(folder, 'data', body), 'jello')
-    expect(byref('verify')).toMatchObject({ status: 1, out: expect.stringMatching(/\tin a\n/) })
+    expect(await byref('verify')).toMatchObject({
+      status: 1,
+      out: expect.stringMatching(/\tin a\n/),
+    })
   })
 
   it('escapes names with terminal control characters', async () => {
-    byrefWith('x', 'put', '-', '--name', 'a\u001b[31m\nb.txt')
-    expect(byref('ls').out).toMatch(/\ta\\u\{1b\}\[31m b\.txt\n$/)
-    expect(byref('ls').out).not.toContain('\u001b')
+    await writeFile(join(folder, 'x.txt'), 'x')
+    await byref('put', join(folder, 'x.txt'), '--name', 'a\u001b[31m\nb.txt')
+    expect((await byref('ls')).out).toMatch(/\ta\\u\{1b\}\[31m b\.txt\n$/)
+    expect((await byref('ls')).out).not.toContain('\u001b')
   })
 
-  it('prints its usage', () => {
-    expect(byref('--help')).toMatchObject({ status: 0, err: '' })
-    expect(byref().status).toBe(2)
+  it('prints its usage', async () => {
+    expect(await byref('--help')).toMatchObject({ status: 0, err: '' })
+    expect((await byref()).status).toBe(2)
     for (const wrong of [['tape'], ['get'], ['ls', 'x'], ['ls', '--limit', 'x'], ['put']]) {
-      const { status, err } = byref(...wrong)
+      const { status, err } = await byref(...wrong)
       expect(status).toBe(2)
       expect(err).toMatch(/byref assets/)
       expect(err.trim().split('\n')).toHaveLength(1)
     }
-    byrefWith('x', 'put', '-')
-    expect(byref('get', 'asset://nope')).toMatchObject({
+    await put('x.txt', 'x')
+    expect(await byref('get', 'asset://nope')).toMatchObject({
       status: 1,
       err: 'byref: There is no asset "nope" here.\n',
     })

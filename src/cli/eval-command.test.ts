@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,6 +8,7 @@ import { EVAL_TASKS } from '../../eval/tasks/eval-tasks.ts'
 import { createSqliteLog } from '../log/sqlite-log.ts'
 import { type ProviderAnswer, providerServer } from '../models/fixtures/provider-server.ts'
 import { command as run } from './eval-command.ts'
+import { runMain } from './fixtures/run-main.ts'
 import { UsageError } from './terminal.ts'
 
 const CLI = fileURLToPath(new URL('../cli.ts', import.meta.url))
@@ -101,14 +102,8 @@ describe('byref eval', () => {
       join(folder, name),
     )
     const args = ['--model', 'ideal', '--tasks', 'plain-chat', '--out', out, '--json', json]
-    const { status, stderr } = spawnSync(process.execPath, [CLI, 'eval', ...args, '--data', data], {
-      encoding: 'utf8',
-      env: bare,
-    })
-    expect([status, stderr]).toEqual([
-      0,
-      expect.stringMatching(/\[2\/2\] .*: passed, 1 round trips/),
-    ])
+    const { status, err } = await runMain('eval', ...args, '--data', data)
+    expect([status, err]).toEqual([0, expect.stringMatching(/\[2\/2\] .*: passed, 1 round trips/)])
     expect(readFileSync(out, 'utf8')).toMatch(/^# byref eval: ideal\n\n\*\*No model was asked/)
     expect(JSON.parse(readFileSync(json, 'utf8')).results).toHaveLength(2)
     const log = createSqliteLog(join(data, 'conversations.sqlite'))

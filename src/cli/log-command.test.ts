@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
@@ -10,6 +10,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { ConversationEvent } from '../core/events/events.ts'
 import { createSqliteLog } from '../log/sqlite-log.ts'
 import { chat, queued, runStarted } from '../testing/conversation-log/events.ts'
+import { runMain } from './fixtures/run-main.ts'
 
 const CLI = fileURLToPath(new URL('../cli.ts', import.meta.url))
 let folder: string
@@ -21,10 +22,9 @@ afterEach(() => rm(folder, { recursive: true, force: true }))
 
 const path = (): string => join(folder, 'data', 'conversations.sqlite')
 
-function byref(...args: string[]) {
-  const command = [CLI, 'log', ...args, '--data', join(folder, 'data')]
-  const { status, stdout, stderr } = spawnSync(process.execPath, command, { encoding: 'utf8' })
-  return { status, out: stdout, err: stderr }
+async function byref(...args: string[]) {
+  const { status, out, err } = await runMain('log', ...args, '--data', join(folder, 'data'))
+  return { status, out, err }
 }
 
 async function fill(): Promise<void> {
@@ -48,55 +48,63 @@ function sql(text: string): void {
 describe('byref log', () => {
   it('verifies a log without errors, and reports that', async () => {
     await fill()
-    expect(byref('verify')).toEqual({ status: 0, out: '', err: '2 conversations, 0 problems\n' })
+    expect(await byref('verify')).toEqual({
+      status: 0,
+      out: '',
+      err: '2 conversations, 0 problems\n',
+    })
   })
 
   it('deletes conversations: some, or all of a namespace', async () => {
     await fill()
     const unknown = 'There is no conversation "other"\n1 conversations deleted\n'
-    expect(byref('rm', 'other', 'sound')).toEqual({ status: 1, out: 'sound\n', err: unknown })
-    expect(byref('rm', '--all')).toMatchObject({
+    expect(await byref('rm', 'other', 'sound')).toEqual({ status: 1, out: 'sound\n', err: unknown })
+    expect(await byref('rm', '--all')).toMatchObject({
       status: 2,
       err: expect.stringContaining('byref log rm --all --namespace <name>'),
     })
-    expect(byref('rm', '--all', '--namespace', 'other').out).toBe('')
-    expect(byref('ls', '--namespace', 'n').out).toContain('broken')
-    expect(byref('rm', '--all', '--namespace', 'n', '--json')).toEqual({
+    expect((await byref('rm', '--all', '--namespace', 'other')).out).toBe('')
+    expect((await byref('ls', '--namespace', 'n')).out).toContain('broken')
+    expect(await byref('rm', '--all', '--namespace', 'n', '--json')).toEqual({
       status: 0,
       out: '{"id":"broken","namespace":"n"}\n',
       err: '1 conversations deleted\n',
     })
-    expect(byref('ls').out).toBe('')
+    expect((await byref('ls')).out).toBe('')
   })
 
   it('lists conversations, and copies one through a file', async () => {
     await fill()
     const file = join(folder, 'sound.jsonl')
-    expect(byref('export', 'sound', file).status).toBe(0)
-    expect(byref('import', file, '--id', 'copy')).toEqual({ status: 0, out: 'copy\n', err: '' })
-    const { status, err } = byref('import', file)
+    expect((await byref('export', 'sound', file)).status).toBe(0)
+    expect(await byref('import', file, '--id', 'copy')).toEqual({
+      status: 0,
+      out: 'copy\n',
+      err: '',
+    })
+    const { status, err } = await byref('import', file)
     expect([status, err]).toEqual([1, expect.stringContaining('exists')])
-    const lines = byref('ls').out.trimEnd().split('\n')
+    const lines = (await byref('ls')).out.trimEnd().split('\n')
     const rows = lines.map((line) => line.split('\t'))
     expect(rows.map(([id]) => id).sort()).toEqual(['broken', 'copy', 'sound'])
     expect(rows.find(([id]) => id === 'broken')?.at(-1)).toBe('in n')
-    const listed = byref('ls', '--namespace', 'n', '--json').out
+    const listed = (await byref('ls', '--namespace', 'n', '--json')).out
     expect(JSON.parse(listed)).toMatchObject({ id: 'broken', namespace: 'n' })
     // Into a folder that does not exist.
     await rm(join(folder, 'data'), { recursive: true })
-    expect(byref('import', file)).toEqual({ status: 0, out: 'sound\n', err: '' })
+    expect(await byref('import', file)).toEqual({ status: 0, out: 'sound\n', err: '' })
   })
 
   it('rejects an option that the task ignores', async () => {
     await fill()
-    const { status, err } = byref('verify', '--dry-run')
+    const { status, err } = await byref('verify', '--dry-run')
     expect([status, err]).toEqual([2, expect.stringContaining('goes with byref log repair')])
   })
 
   it('reports damage, sets it aside, repairs it and keeps what it removes', async () => {
     await fill()
     sql(`UPDATE records SET event = replace(event, '"c"', '"x"') WHERE position = 4`)
-    const verified = byref('verify')
+    const verified = await byref('verify')
     expect(verified.status).toBe(1)
     expect(verified.out).toBe('damaged\tbroken\tat position 4\tits checksum is wrong\tin n\n')
     const damage = { position: 4, reason: 'its checksum is wrong' }
@@ -105,17 +113,17 @@ describe('byref log', () => {
     expect(await own.find('broken')).toMatchObject({ damage, status: 'failed' })
     expect((await log.list({ due: true, allNamespaces: true })).conversations).toEqual([])
 
-    const exported = byref('export', 'broken', '--namespace', 'n')
+    const exported = await byref('export', 'broken', '--namespace', 'n')
     expect([exported.status, exported.out.trim().split('\n').length]).toEqual([1, 5])
     const intact = createSqliteLog(join(folder, 'intact.sqlite'))
     await intact.import([exported.out])
     expect(await intact.find('broken')).toMatchObject({ position: 3 })
     await intact.close()
-    const dry = byref('repair', '--dry-run')
+    const dry = await byref('repair', '--dry-run')
     expect([dry.status, dry.out]).toEqual([1, expect.stringContaining('would remove 2 records')])
     expect(await own.find('broken')).toMatchObject({ damage })
 
-    const repaired = byref('repair', '--json')
+    const repaired = await byref('repair', '--json')
     expect(repaired.status).toBe(0)
     expect(JSON.parse(repaired.out)).toMatchObject({ id: 'broken', damage, removed: 2 })
     const [copy = ''] = await readdir(join(folder, 'data', 'damaged'))
@@ -135,21 +143,21 @@ describe('byref log', () => {
       { type: 'RUN_ERROR', message: expect.stringContaining('from position 4 on were damaged') },
     ])
     await log.close()
-    expect(byref('verify').status).toBe(0)
-    expect(byref('repair').err).toContain('0 conversations repaired')
+    expect((await byref('verify')).status).toBe(0)
+    expect((await byref('repair')).err).toContain('0 conversations repaired')
   })
 
   it('finds a wrong summary, rebuilds it, and restores sound conversations', async () => {
     await fill()
     sql(`UPDATE conversations SET state = 'wrong' WHERE id = 'sound'`)
-    expect(byref('verify', 'sound').out).toContain('its summary does not match its records')
-    expect(byref('repair', 'sound').out).toContain('removed 0 records')
+    expect((await byref('verify', 'sound')).out).toContain('its summary does not match its records')
+    expect((await byref('repair', 'sound')).out).toContain('removed 0 records')
     sql(`UPDATE conversations SET position = position - 1 WHERE id = 'sound'`)
-    expect(byref('verify', 'sound').out).toContain('its summary does not match its records')
-    expect(byref('repair', 'sound').out).toContain('removed 0 records')
-    expect(byref('verify', 'sound').status).toBe(0)
+    expect((await byref('verify', 'sound')).out).toContain('its summary does not match its records')
+    expect((await byref('repair', 'sound')).out).toContain('removed 0 records')
+    expect((await byref('verify', 'sound')).status).toBe(0)
     sql(`UPDATE conversations SET damage = '{"position":1,"reason":"mended by hand"}'`)
-    const verified = byref('verify')
+    const verified = await byref('verify')
     expect([verified.status, verified.out]).toEqual([0, expect.stringContaining('sound again')])
     const log = createSqliteLog(path())
     expect((await log.list({ due: true, allNamespaces: true })).conversations).toHaveLength(1)
@@ -157,25 +165,25 @@ describe('byref log', () => {
   })
 
   it('reports errors in a command', async () => {
-    expect(byref('verify').err).toContain('There is no conversation log')
+    expect((await byref('verify')).err).toContain('There is no conversation log')
     await fill()
-    expect(byref('mend').err).toContain('There is no byref log mend')
-    expect(byref('export').err).toContain('byref log export <id> [file]')
-    const missing = byref('verify', 'nothing')
+    expect((await byref('mend')).err).toContain('There is no byref log mend')
+    expect((await byref('export')).err).toContain('byref log export <id> [file]')
+    const missing = await byref('verify', 'nothing')
     expect([missing.status, missing.err]).toEqual([
       1,
       expect.stringContaining('no conversation "nothing"'),
     ])
-    expect(byref('--help').out).toContain('byref log repair')
+    expect((await byref('--help')).out).toContain('byref log repair')
   })
 
   it('leaves no file where there is no conversation to export', async () => {
     await fill()
     const file = join(folder, 'export.jsonl')
-    const missing = byref('export', 'none', file)
+    const missing = await byref('export', 'none', file)
     expect(missing.status).toBe(1)
     expect(missing.err).toContain('There is no conversation "none"')
-    expect(byref('export', 'sound', file)).toMatchObject({ status: 0, err: '' })
+    expect(await byref('export', 'sound', file)).toMatchObject({ status: 0, err: '' })
     expect((await readFile(file, 'utf8')).trim().split('\n')).toHaveLength(4)
   })
 
@@ -205,7 +213,7 @@ describe('byref log', () => {
     await fill()
     const file = join(folder, 'mine.jsonl')
     await writeFile(file, 'mine')
-    const { status, err } = byref('export', 'sound', file)
+    const { status, err } = await byref('export', 'sound', file)
     expect([status, err]).toEqual([1, `byref: ${file} exists: export to another file\n`])
     expect(await readFile(file, 'utf8')).toBe('mine')
   })

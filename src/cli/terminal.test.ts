@@ -1,9 +1,8 @@
-import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { runMain } from './fixtures/run-main.ts'
 import { checkWritable, chooseTask, note, ProgressLine, parseOptions, shown } from './terminal.ts'
 
 describe('parseOptions', () => {
@@ -70,9 +69,7 @@ describe('stderr', () => {
     ])
   })
 
-  it('gets no control characters of an error that ends the program', () => {
-    const cli = fileURLToPath(new URL('../cli.ts', import.meta.url))
-    const { stderr } = spawnSync(process.execPath, [cli, 'a\u001b[31mb'], { encoding: 'utf8' })
-    expect(stderr).toContain('There is no command "a\\u{1b}[31mb"')
+  it('gets no control characters of an error that ends the program', async () => {
+    expect((await runMain('a\u001b[31mb')).err).toContain('There is no command "a\\u{1b}[31mb"')
   })
 })
