@@ -4,6 +4,7 @@ import { createAssets } from './create-assets.ts'
 import { namedAssets } from './named-assets.ts'
 import { createMemoryAssetStore } from './stores/memory.ts'
 import type { SweepOptions } from './sweep-assets.ts'
+import { sheetRows, workbook } from './tables/fixtures/spreadsheet.ts'
 
 const png = (n: number) => Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, n])
 
@@ -216,6 +217,16 @@ describe('sweep', () => {
     await assets.sweep({ referenced, graceMs: 0, keepVersions: 1 })
     const left = (await assets.versions(other.ref)).map((one) => one.assetId)
     expect(left).toEqual([ids[2], ids[3], branch.asset.assetId, other.asset.assetId])
+  })
+
+  it('keeps the tables of a workbook as long as the workbook, and its file', async () => {
+    const assets = createAssets()
+    const sheets = { A: sheetRows([['a'], [1]]), B: sheetRows([['b'], [2]]) }
+    const { asset, workbook: book } = await assets.importFile(workbook(sheets), { name: 'x.xlsx' })
+    const { deleted } = await assets.sweep({ referenced: [book?.ref ?? ''], graceMs: 0 })
+    expect(deleted).toEqual([])
+    expect(await assets.resolve(`${asset.ref}-2/content/rows/0`)).toEqual({ b: 2 })
+    expect((await assets.sweep({ referenced: [], graceMs: 0 })).deleted).toHaveLength(4)
   })
 
   it('does not keep an edited table for the version that was made from it', async () => {

@@ -2,7 +2,7 @@ import { ByrefError } from '../../core/errors.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
 import { findAsset } from '../asset-facade.ts'
 import type { AssetInfo } from '../asset-store.ts'
-import type { AssetWriter } from '../asset-writer.ts'
+import { type AssetWriter, type EncodedAsset, encodeAsset } from '../asset-writer.ts'
 import type {
   AssetReader,
   ImportedFile,
@@ -66,13 +66,13 @@ export async function importTable(
       tables.push(await orExisting(save, () => findAsset(id ?? '', reader, options)))
       if (sheet) sheets.push(sheet)
     }
-    const book = hasSheets ? workbookOf(file.asset, sheets, { name, description, tables }) : null
-    const workbook =
-      book &&
-      (await orExisting(
-        () => writer.saveAsset(book, maker),
-        () => findAsset(ids.workbook, reader, options),
-      ))
+    const book = hasSheets && (await workbookOf(file.asset, sheets, { name, description, tables }))
+    const workbook = book
+      ? await orExisting(
+          () => writer.saveEncoded(book, maker),
+          () => findAsset(ids.workbook, reader, options),
+        )
+      : null
     return { table: tables[0] ?? null, workbook }
   } catch (error) {
     if (signal?.aborted && !file.isSaved) {
@@ -101,9 +101,9 @@ async function orExisting(
 
 /**
  * Returns the asset of a workbook: the numbers of its sheets, and the names of their tables. It is short enough for a
- * meta.
+ * meta. While it is kept, its tables are.
  */
-function workbookOf(
+async function workbookOf(
   { assetId, ref }: AssetInfo,
   sheets: readonly SheetName[],
   {
@@ -111,13 +111,14 @@ function workbookOf(
     description,
     tables,
   }: { name: string; description?: string; tables: readonly AssetInfo[] },
-): StructuredAssetInput {
+): Promise<EncodedAsset> {
   const [first] = sheets
   const table = tables[0]?.ref.replace(/\d+$/, '<number>')
   const how = `Each sheet is a table: ${table}, such as ${tables[0]?.ref} for ${JSON.stringify(first?.name)}.`
-  return {
+  const id = derivedIds(assetId).workbook
+  const book: StructuredAssetInput = {
     asset_type: 'workbook',
-    asset_id: derivedIds(assetId).workbook,
+    asset_id: id,
     asset_name: name,
     description: description ? `${description}\n${how}` : how,
     content_type: 'application/json',
@@ -126,6 +127,9 @@ function workbookOf(
       source: ref,
     },
   }
+  const encoded = await encodeAsset(book, 8)
+  const references = [assetId, ...tables.map((table) => table.assetId)]
+  return { ...encoded, assetId: id, attributes: { ...encoded.attributes, references } }
 }
 
 async function writtenFrom(
