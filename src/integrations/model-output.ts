@@ -26,3 +26,8 @@ export function urlOf(data: unknown): string | null {
   }
   return type === 'url' && url ? (originalUrl ?? url.href) : null
 }
+
+/** Returns whether the data of a file are the URL of an asset. */
+export function isAssetUrl(data: unknown): boolean {
+  return urlOf(data)?.startsWith('asset:') === true
+}

@@ -462,6 +462,38 @@ describe('byReference', () => {
     expect(given).toEqual([{ text: 'The screen' }])
   })
 
+  it('stores long text and JSON of content, such as that of MCP servers', async () => {
+    const shows = (...texts: string[]) =>
+      tool({
+        inputSchema: none,
+        execute: () => 'done',
+        toModelOutput: () => ({
+          type: 'content',
+          value: texts.map((text) => ({ type: 'text' as const, text })),
+        }),
+      })
+    const blob = Buffer.from(png).toString('base64')
+    const picture = { type: 'resource', resource: { uri: 'x:a', mimeType: 'image/png', blob } }
+    const tools = {
+      page: shows('line of text\n'.repeat(80_000)),
+      list: shows(JSON.stringify({ rows })),
+      both: shows('short', JSON.stringify(picture)),
+      short: shows('a', '{"b":1}'),
+    }
+    const { keep, given } = keeper(z.object({ rows: z.array(z.looseObject({ id: z.number() })) }))
+    const turns = [
+      calls(['page', {}], ['list', {}], ['both', {}], ['short', {}]),
+      calls(['keep', { rows: '†result#2.rows' }]),
+      'Done.',
+    ]
+    const { prompts } = await run(turns, { ...tools, keep })
+    const shown = shownTo(prompts[1])
+    expect(shown.length).toBeLessThan(20_000)
+    expect(shown.split(blob)).toHaveLength(2)
+    expect(outputs(prompts[1]).map(({ type }) => type)).toEqual(['text', 'text', 'json', 'content'])
+    expect(given).toEqual([{ rows }])
+  })
+
   it('does not change tools of providers, and the schemas of dynamic ones', async () => {
     const search = {
       type: 'provider',

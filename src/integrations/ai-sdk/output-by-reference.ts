@@ -3,7 +3,11 @@ import type { Assets } from '../../assets/assets-contract.ts'
 import { keepResult, type StoringCall, storeResult } from '../../boundary/store.ts'
 import type { JsonValue } from '../../core/json/json.ts'
 import { callError } from '../../engine/run-errors.ts'
-import type { ModelOutput } from '../model-output.ts'
+import { nodeBuiltin } from '../../node-builtin.ts'
+import { dataInText } from '../json-in-text.ts'
+import { isAssetUrl, type ModelOutput, outputValue } from '../model-output.ts'
+
+const { isDeepStrictEqual } = nodeBuiltin('node:util')
 
 type ContentPart = Extract<ModelOutput, { type: 'content' }>['value'][number]
 
@@ -36,7 +40,20 @@ export async function outputByReference(
   }
   if (output.type !== 'content') return output
   const value = await Promise.all(output.value.map((part) => partByReference(part, options)))
-  return { ...output, value }
+  const content = { ...output, value }
+  if (!value.every(isTextOrAsset)) return content
+  // Long text becomes a reference, and so do bytes in JSON, such as those of MCP servers.
+  const parts = value.map((part) => {
+    const found = outputValue({ type: 'content', value: [part] })
+    return (typeof found === 'string' && dataInText(found)) || found
+  })
+  const given = parts.length === 1 ? parts[0] : parts
+  const shown = await valueOutput(given, options)
+  return isDeepStrictEqual(outputValue(shown), given) ? content : shown
+}
+
+function isTextOrAsset(part: ContentPart): boolean {
+  return part.type === 'text' || (part.type === 'file' && isAssetUrl(part.data))
 }
 
 /** Returns a tool's value with references in place of bodies. A long value becomes one reference with a preview. */

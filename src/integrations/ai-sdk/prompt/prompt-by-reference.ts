@@ -25,7 +25,7 @@ import {
   type TranscriptItem,
 } from '../../../prompt/transcript-item.ts'
 import { marker } from '../../../prompt/user-parts.ts'
-import { type ModelOutput, outputValue, urlOf } from '../../model-output.ts'
+import { isAssetUrl, type ModelOutput, outputValue, urlOf } from '../../model-output.ts'
 import type { RedactedPrompt } from './redact-prompt.ts'
 
 type ToolMessage = Extract<LanguageModelV4Message, { role: 'tool' }>
@@ -248,7 +248,5 @@ export function showOutput(
 function isValue(output: ModelOutput): boolean {
   if (output.type === 'text' || output.type === 'json') return true
   if (output.type !== 'content') return false
-  return output.value.some((part) => {
-    return part.type === 'file' && urlOf(part.data)?.startsWith('asset:')
-  })
+  return output.value.some((part) => part.type === 'file' && isAssetUrl(part.data))
 }
