@@ -45,7 +45,7 @@ export class AssetLocator {
     if (this.#rules.mode !== 'none' || namespace == null) return
     throw new ByrefError(
       'config_invalid',
-      'These assets have no namespaces: set namespacing.mode to "context".',
+      'These assets have no namespaces: create them with createAssets({ config: { namespacing: { mode: "optional" } } }).',
     )
   }
 

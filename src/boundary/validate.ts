@@ -67,11 +67,16 @@ export async function validateInput(tool: Tool, value: unknown): Promise<unknown
     problems = argumentProblems(id, inputSchema, value)
     if (problems.length === 0) return value
   }
+  const listed = problems.slice(0, MAX_PROBLEMS)
+  if (listed.length < problems.length) listed.push(`and ${problems.length - listed.length} more`)
   throw new ByrefError(
     'invalid_arguments',
-    `The arguments of "${id}" do not match its schema: ${problems.join('; ')}`,
+    `The arguments of "${id}" do not match its schema: ${listed.join('; ')}`,
   )
 }
+
+/** Maximum number of problems in an error. A list of rows may have thousands. */
+const MAX_PROBLEMS = 20
 
 /**
  * Validates the arguments of a tool that the model found by search. The error contains the tool's parameters, because

@@ -27,12 +27,16 @@ const MAX_CHARS = 4_000
 
 /** Converts what was thrown to the error of a call, with a bounded length. Never throws. */
 export function callError(error: unknown): CallError {
-  const message = errorMessage(error)
+  return { code: codeOf(error), message: shortMessage(errorMessage(error)) }
+}
+
+/** Cuts the text of an error to a bounded length. */
+export function shortMessage(message: string): string {
   const text =
     message.length > MAX_CHARS
       ? `${message.slice(0, MAX_CHARS)}… (${message.length} characters in total)`
       : message
-  return { code: codeOf(error), message: text.toWellFormed() }
+  return text.toWellFormed()
 }
 
 function codeOf(error: unknown): string {

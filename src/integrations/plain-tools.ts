@@ -15,6 +15,7 @@ import { type Codec, describeTool } from '../boundary/describe-tool.ts'
 import { keepResult, type StoringCall } from '../boundary/store.ts'
 import type { Tool } from '../boundary/tool.ts'
 import { ByrefError } from '../core/errors.ts'
+import { isPlainObject } from '../core/json/json.ts'
 import { referenceGuide } from '../core/messages/reference-guide.ts'
 import { nodeBuiltin } from '../node-builtin.ts'
 import { dataInText } from './json-in-text.ts'
@@ -96,16 +97,30 @@ export function holdsReference(root: unknown, inText = /asset:/i): boolean {
 
 /**
  * Returns a result with references in place of its bytes. A long result becomes one reference with a preview. Text that
- * is JSON is stored as data, so that its fields have names. Returns the same value if nothing changes.
+ * is JSON is stored as data, so that its fields have names, also the only text of an MCP result. Returns the same value
+ * if nothing changes.
  */
 export async function resultByReference(
   result: unknown,
   { assets, ...call }: StoringCall & { assets: Assets },
 ): Promise<unknown> {
   if (result === undefined) return undefined
-  const data = (typeof result === 'string' && dataInText(result)) || result
+  const text = typeof result === 'string' ? result : onlyText(result)
+  const data = text === undefined ? result : (dataInText(text) ?? text)
   const { value } = await keepResult(call, data, () => assets)
   return isDeepStrictEqual(value, data) ? result : value
+}
+
+const MCP_FIELDS: readonly string[] = ['content', 'isError', '_meta']
+
+/** Returns the text of a result of an MCP tool, or of its content, if it consists of one text. */
+function onlyText(result: unknown): string | undefined {
+  const isWhole =
+    isPlainObject(result) && Object.keys(result).every((key) => MCP_FIELDS.includes(key))
+  const [block, ...others] = [isWhole ? result.content : result].flat()
+  const { type, text, ...more } = Object(block) as Record<string, unknown>
+  const isOnly = others.length === 0 && type === 'text' && Object.keys(more).length === 0
+  return isOnly && typeof text === 'string' ? text : undefined
 }
 
 /** Returns a function that wraps each tool once. It returns a wrapped tool unchanged. */
@@ -207,7 +222,7 @@ async function preferText(
  *
  * @throws ByrefError `asset_unsupported` for bytes
  */
-export function onlyText(result: unknown): unknown {
+export function withoutBytes(result: unknown): unknown {
   const { assetRef, dataUrl, base64 } = Object(result)
   if (typeof dataUrl !== 'string' && typeof base64 !== 'string') return result
   throw new ByrefError(

@@ -2,6 +2,7 @@ import { type AgentAssetsOptions, ASSETS, openAssets } from '../agent/agent-asse
 import type { AssetTool } from '../assets/asset-tools.ts'
 import type { Assets } from '../assets/assets-contract.ts'
 import { checkOptions, is, type OptionTable } from '../core/check-options.ts'
+import { assertAssetId } from '../core/refs/asset-ref.ts'
 import { assetTools } from './plain-tools.ts'
 
 /** Options of `byReference` in each integration. */
@@ -19,7 +20,11 @@ export interface ReferenceOptions extends AgentAssetsOptions {
 
 /** The part that all `byReference` functions return. */
 export interface References<Self> {
-  /** Returns the same object for another namespace, which has separate assets. Use one namespace for each user. */
+  /**
+   * Returns the same object for another namespace, which has separate assets. Use one namespace for each user.
+   *
+   * @throws ByrefError `invalid_reference` for a namespace that is not a valid name, such as undefined
+   */
   scoped(namespace: string | null): Self
   /** The assets in which files and long results are stored. You can also save and read your own assets here. */
   readonly assets: Assets
@@ -44,7 +49,7 @@ export const REFERENCE_OPTIONS: OptionTable<ReferenceOptions> = {
 /**
  * Calls `make` for the namespace of the options, and again for each that `scoped` is called with.
  *
- * @throws ByrefError `config_invalid` for unknown options
+ * @throws ByrefError `config_invalid` for unknown options, `invalid_reference` for an invalid namespace
  */
 export function inNamespaces<Made, Options extends ReferenceOptions = ReferenceOptions>(
   options: Options,
@@ -56,6 +61,7 @@ export function inNamespaces<Made, Options extends ReferenceOptions = ReferenceO
   const opened = openAssets(options, namespace, () => {})
   const reading = assetTools(editing)
   const within = (namespace: string | null): Made => {
+    if (namespace !== null) assertAssetId(namespace, 'namespace')
     return make({ namespace, assets: opened.in(namespace), maxResultChars, reading }, within)
   }
   return within(namespace)

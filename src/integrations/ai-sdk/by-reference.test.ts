@@ -490,7 +490,9 @@ describe('byReference', () => {
     const shown = shownTo(prompts[1])
     expect(shown.length).toBeLessThan(20_000)
     expect(shown.split(blob)).toHaveLength(2)
-    expect(outputs(prompts[1]).map(({ type }) => type)).toEqual(['text', 'text', 'json', 'content'])
+    expect(outputs(prompts[1])).toMatchObject(
+      ['text', 'text', 'json', 'content'].map((type) => ({ type })),
+    )
     expect(given).toEqual([{ rows }])
   })
 

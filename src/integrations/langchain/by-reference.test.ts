@@ -185,21 +185,26 @@ describe('byReference in an agent', () => {
       },
       { name: 'broken', schema: z.object({}) },
     )
+    const loud = tool(() => Promise.reject(new Error('x'.repeat(200_000))), {
+      name: 'loud',
+      schema: z.object({}),
+    })
     const answers = [
       calls('broken'),
       calls('size', { image: 'asset://nothing' }),
       calls('size', { image: 7 }),
+      calls('loud'),
       'Done.',
     ]
     const run = async (middleware: ReturnType<typeof byReference>['middleware'][]) => {
       const agent = createAgent({
         model: scriptedChat(answers).model,
-        tools: [broken, size],
+        tools: [broken, size, loud],
         middleware,
       })
       return (await agent.invoke(USER)).messages.filter(ToolMessage.isInstance)
     }
-    const [failed, missing, wrong] = await run([byReference().middleware])
+    const [failed, missing, wrong, long] = await run([byReference().middleware])
     const [bare] = await run([])
     expect(failed).toMatchObject({ content: bare?.content, status: 'error', name: 'broken' })
     expect(missing).toMatchObject({
@@ -210,6 +215,7 @@ describe('byReference in an agent', () => {
       status: 'error',
       content: expect.stringMatching(/"size".*\/image/),
     })
+    expect(long?.text.length).toBeLessThan(5_000)
   })
 
   it('changes nothing while results are small, and then only adds to prompts', async () => {
@@ -280,19 +286,33 @@ describe('byReference in an agent', () => {
       middleware: [byReference().middleware],
     })
     await agent.invoke(USER)
-    expect(JSON.stringify(requests().at(-1))).toContain('[not shown: image/png]')
+    expect(JSON.stringify(requests().at(-1))).toMatch(/\[not shown: image\/png, asset:/)
   })
 
-  it('shows the images that people refer to', async () => {
+  it.each([
+    ['image_url', (ref: string) => ({ type: 'image_url', image_url: { url: ref } })],
+    ['image_url as text', (ref: string) => ({ type: 'image_url', image_url: ref })],
+    ['image', (ref: string) => ({ type: 'image', url: ref })],
+    ['file', (ref: string) => ({ type: 'file', url: ref, mimeType: 'image/png' })],
+  ])('shows the images that people refer to, in a block of %s', async (_, block) => {
     const refs = byReference()
     const { ref } = await refs.assets.save(PICTURE, 'image/png')
     const { model, requests } = scriptedChat(['I see.'])
     const checkpointer = new MemorySaver()
     const agent = createAgent({ model, checkpointer, tools: [], middleware: [refs.middleware] })
-    const content = [{ type: 'image_url', image_url: { url: ref } }]
-    await agent.invoke({ messages: [new HumanMessage({ content })] }, THREAD)
+    await agent.invoke({ messages: [new HumanMessage({ content: [block(ref)] })] }, THREAD)
     expect(JSON.stringify(requests()[0])).toContain(PICTURE.toString('base64'))
     expect(storedIn(checkpointer).length).toBeLessThan(20_000)
+  })
+
+  it('names other files that people attach', async () => {
+    const refs = byReference()
+    const { ref } = await refs.assets.save(Buffer.from('%PDF-1.7'), 'application/pdf')
+    const { model, requests } = scriptedChat(['I see.'])
+    const agent = createAgent({ model, tools: [], middleware: [refs.middleware] })
+    const content = [{ type: 'file' as const, url: ref, mimeType: 'application/pdf' }]
+    await agent.invoke({ messages: [new HumanMessage({ content })] })
+    expect(JSON.stringify(requests()[0])).toContain(`[not shown: application/pdf, ${ref}]`)
   })
 
   it('continues a thread whose image no longer exists', async () => {
@@ -392,6 +412,9 @@ describe('tools of LangChain by reference', () => {
   it('keeps namespaces apart, and adds edit_asset', async () => {
     const root = byReference({ editing: true })
     const [ada, bob] = ['ada', 'bob'].map((user) => root.scoped(user))
+    for (const unknown of [undefined, '', '..']) {
+      expect(() => root.scoped(unknown as string)).toThrow(/is not a valid namespace/)
+    }
     const { ref } = await (ada as typeof root).assets.save(PICTURE, 'image/png')
     const measured = (of: typeof root | undefined) => {
       const [made] = of?.tools([size]) ?? []

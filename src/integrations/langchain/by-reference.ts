@@ -14,6 +14,7 @@ import { queryTablesTool } from '../../assets/tables/query-tables-tool.ts'
 import type { OptionTable } from '../../core/check-options.ts'
 import { ByrefError } from '../../core/errors.ts'
 import type { TrustMode } from '../../core/events/events.ts'
+import { shortMessage } from '../../engine/run-errors.ts'
 import {
   assetToolSchema,
   BARE_GUIDE,
@@ -207,7 +208,7 @@ function errorForModel(error: unknown, { toolCall, runtime }: ToolCallRequest): 
   const isInterrupt = Object(error).is_bubble_up === true || runtime.signal?.aborted
   const isOthers = MiddlewareError.isInstance(error) || ToolInvocationError.isInstance(error)
   if (isInterrupt || isOthers) throw error
-  return failed(toolCall, `${error}\n Please fix your mistakes.`)
+  return failed(toolCall, `${shortMessage(String(error))}\n Please fix your mistakes.`)
 }
 
 /**

@@ -38,12 +38,14 @@ export async function showMessages(
     return fetched === true ? [textOf(assetRef), imageOf(assetRef)] : []
   })
   const load = async (block: Block): Promise<Block> => {
-    const { url } = Object(block.image_url)
-    if (typeof url !== 'string' || !isAssetRef(url)) return block
+    const ref = refOf(block)
+    if (ref === null) return block
     try {
-      const { mime } = await assets.info(url)
+      const { mime } = await assets.info(ref)
       const isShown = takesImages && mime.startsWith('image/')
-      return isShown ? imageOf(await assets.getDataUrl(url)) : textOf(`[not shown: ${mime}]`)
+      return isShown
+        ? imageOf(await assets.getDataUrl(ref))
+        : textOf(`[not shown: ${mime}, ${ref}]`)
     } catch (error) {
       // It may have expired. The thread continues without it.
       if (error instanceof ByrefError) return textOf(`[not shown: ${publicMessage(error)}]`)
@@ -66,3 +68,9 @@ export async function showMessages(
 
 const textOf = (text: string) => ({ type: 'text' as const, text })
 const imageOf = (url: string) => ({ type: 'image_url' as const, image_url: { url } })
+
+/** Returns the reference that a file or an image has as its URL, in any form of LangChain. Null for other blocks. */
+function refOf({ image_url: image, url }: Block): string | null {
+  const found = url ?? Object(image).url ?? image
+  return typeof found === 'string' && isAssetRef(found) ? found : null
+}

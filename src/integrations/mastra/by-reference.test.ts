@@ -523,6 +523,17 @@ describe('byReference of Mastra', () => {
     expect(JSON.stringify(result.steps).length).toBeLessThan(1_000)
   })
 
+  it('cuts long errors of tools', async () => {
+    const loud = createTool({
+      id: 'loud',
+      description: 'Fails',
+      inputSchema: z.object({}),
+      execute: async () => Promise.reject(new Error('x'.repeat(200_000))),
+    })
+    const { model } = await play(byReference(), { loud }, calls(['loud', {}]))
+    expect(JSON.stringify(model.requests.at(-1)?.prompt).length).toBeLessThan(20_000)
+  })
+
   it('keeps the assets of namespaces apart', async () => {
     const refs = byReference()
     const { shown } = await play(refs.scoped('ann'), { picture }, calls(['picture', {}]))

@@ -4,17 +4,19 @@ import type { AssetTool } from '../../assets/asset-tools.ts'
 import type { Assets } from '../../assets/assets-contract.ts'
 import type { ToolSchema } from '../../boundary/describe-schema.ts'
 import type { Tool as ByrefTool } from '../../boundary/tool.ts'
+import { errorMessage } from '../../core/errors.ts'
 import { isPlainObject } from '../../core/json/json.ts'
+import { shortMessage } from '../../engine/run-errors.ts'
 import {
   askAbout,
   assetToolSchema,
   holdsReference,
-  onlyText,
   plainTool,
   resolveReferences,
   resultByReference,
   runAssetTool,
   withGuide,
+  withoutBytes,
 } from '../plain-tools.ts'
 import {
   inNamespaces,
@@ -117,7 +119,7 @@ function wrapTool(tool: Executable, wrapping: Wrapping): Executable {
       const opened = await values(input)
       // Mastra has checked the input of this context, unless it may contain references.
       const given = holdsReference(input) ? { ...Object(context) } : context
-      const result = await tool.execute(opened, given)
+      const result = await withShortError(() => tool.execute(opened, given))
       const { agent, abortSignal: signal } = Object(context)
       const call = { tool: tool.id, toolCallId: agent?.toolCallId ?? '', signal }
       return resultByReference(result, { ...wrapping, ...call })
@@ -129,6 +131,17 @@ function wrapTool(tool: Executable, wrapping: Wrapping): Executable {
         holdsReference(output) ? { type: 'json', value: output } : toModelOutput.call(tool, output),
     }),
   })
+}
+
+/** Shortens the error of a tool, because Mastra shows it to the model and stores it. */
+async function withShortError(run: () => unknown): Promise<unknown> {
+  try {
+    return await run()
+  } catch (error) {
+    const message = errorMessage(error)
+    const short = shortMessage(message)
+    throw short === message ? error : new Error(short, { cause: error })
+  }
 }
 
 /** Returns rules for approval that see values. */
@@ -190,7 +203,7 @@ function readingTool(tool: AssetTool, assets: Assets): Executable {
     inputSchema: describingSchema(assetToolSchema(tool)),
     async execute(input: unknown, context: unknown) {
       const { abortSignal: signal } = Object(context)
-      return onlyText(await runAssetTool(tool, Object(input), { assets, signal }))
+      return withoutBytes(await runAssetTool(tool, Object(input), { assets, signal }))
     },
   } as Executable
 }

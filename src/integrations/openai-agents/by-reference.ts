@@ -10,13 +10,13 @@ import {
   assetToolSchema,
   holdsReference,
   onceEach,
-  onlyText,
   plainTool,
   resolveReferences,
   resultByReference,
   runAssetTool,
   shownSchema,
   withGuide,
+  withoutBytes,
 } from '../plain-tools.ts'
 import {
   inNamespaces,
@@ -139,7 +139,7 @@ function readingTool(tool: AssetTool, assets: Assets): FunctionTool {
     async invoke(_, input, details) {
       const { signal } = details ?? {}
       const read = runAssetTool(tool, Object(argumentsInText(input)), { assets, signal })
-      return read.then(onlyText).then(JSON.stringify, errorText(signal))
+      return read.then(withoutBytes).then(JSON.stringify, errorText(signal))
     },
     needsApproval: async () => false,
     isEnabled: async () => true,
