@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { ByrefError, errorMessage } from './errors.ts'
 
 const refused = new Error('connect ECONNREFUSED ::1:80')
@@ -53,5 +53,25 @@ describe('errorMessage', () => {
     const error = new Error('odd')
     error.cause = error
     expect(errorMessage(error)).toBe('odd')
+  })
+})
+
+describe('ByrefError', () => {
+  class NarrowError extends ByrefError {}
+
+  it('recognizes the errors of another copy of byref, as of another route of Next.js', async () => {
+    vi.resetModules()
+    const other = await import('./errors.ts')
+    expect(other.ByrefError).not.toBe(ByrefError)
+    expect(new other.ByrefError('bad_request', 'No') instanceof ByrefError).toBe(true)
+    expect(new other.ByrefError('bad_request', 'No') instanceof NarrowError).toBe(false)
+  })
+
+  it('recognizes its subclasses, and no other errors', () => {
+    const narrow = new NarrowError('bad_request', 'No')
+    expect([narrow instanceof ByrefError, narrow instanceof NarrowError]).toEqual([true, true])
+    for (const other of [new Error('No'), { name: 'ByrefError', code: 'bad_request' }, null]) {
+      expect(other instanceof ByrefError).toBe(false)
+    }
   })
 })

@@ -78,17 +78,29 @@ export interface ByrefErrorOptions {
   cause?: unknown
 }
 
+/** Marks errors of all copies of byref in a process: bundlers such as that of Next.js give each route its own. */
+const MARK = Symbol.for('byref.error')
+
 /**
  * The base class of all errors that byref throws deliberately. `code` is stable and meant for programs.
  * `message` says what failed, where, and what to do. It is safe to show to a model or a person.
  */
 export class ByrefError extends Error {
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    // biome-ignore lint/complexity/noThisInStatic: subclasses inherit it.
+    return this === ByrefError ? Object(value)[MARK] === true : super[Symbol.hasInstance](value)
+  }
+
   readonly code: ByrefErrorCode
 
   constructor(code: ByrefErrorCode, message: string, options: ByrefErrorOptions = {}) {
     super(message, options)
     this.name = new.target.name
     this.code = code
+  }
+
+  get [MARK](): true {
+    return true
   }
 }
 
