@@ -143,7 +143,8 @@ export interface Agent {
   ): Promise<Run<OutputOf<Schema>>>
   /**
    * Sends messages. They start a run. During a run they wait for the next run (`queue`, the default) or for
-   * that run's next step (`steer`). Resolves when they are in the log.
+   * that run's next step (`steer`). Resolves when they are in the log. Rejects with `conversation_busy` during a run of
+   * another agent.
    */
   send(
     conversation: string,

@@ -53,6 +53,27 @@ describe('messages during a run', () => {
     expect(new Set([first.id, second.id, third.id]).size).toBe(3)
   })
 
+  it('are rejected, and not stored, if another agent has the run', async () => {
+    const { tool, open, started } = gate()
+    const log = createMemoryLog()
+    const model = scriptedModel([callGate, 'first done'])
+    const triage = createAgent({ name: 'triage', log, model, tools: [tool] })
+    const billing = createAgent({ name: 'billing', log, model: scriptedModel(['billed']) })
+    const first = triage.run({ conversation: 'c', messages: say('a') })
+    await started
+    const ask = { conversation: 'c', messages: say('b') }
+    for (const ifBusy of ['queue', 'steer', 'reject'] as const) {
+      const code = 'conversation_busy'
+      await expect(billing.start({ ...ask, ifBusy })).rejects.toMatchObject({ code })
+    }
+    await expect(billing.send('c', say('b'))).rejects.toThrow('The agent "triage" is running')
+    open('go')
+    expect((await first.result).text).toBe('first done')
+    expect((await billing.run(ask).result).text).toBe('billed')
+    const { messages } = (await triage.conversation('c')) ?? { messages: [] }
+    expect(messages.filter(({ content }) => content === 'b')).toHaveLength(1)
+  })
+
   it('join the run at its next step', async () => {
     const { tool, open, started } = gate()
     const model = scriptedModel([callGate, 'changed course'])

@@ -2,7 +2,11 @@ import { isDeeper } from '../assets/content-access.ts'
 import { called } from '../core/called.ts'
 import { checkOptions, is, type OptionTable } from '../core/check-options.ts'
 import { ByrefError, errorMessage } from '../core/errors.ts'
-import { type ConversationState, openRun } from '../core/events/conversation-state.ts'
+import {
+  type ConversationState,
+  openRun,
+  type RunState,
+} from '../core/events/conversation-state.ts'
 import type { ConversationEvent, Delivery, RunOverrides } from '../core/events/events.ts'
 import { copyJson } from '../core/json/copy-json.ts'
 import type { JsonObject, JsonValue } from '../core/json/json.ts'
@@ -238,6 +242,7 @@ async function appendRun(
       const gone = replaces === undefined ? [] : deletionsFrom(session.id, state, replaces)
       const events = [...gone, ...added]
       const run = openRun(state)
+      checkSameAgent(session.id, run, settings)
       taker = runId
       const isFree = !run && !isHeld && state.inbox.length === 0
       if (isFree && (!log.queue || toolCallId !== undefined)) {
@@ -269,6 +274,16 @@ async function appendRun(
     await session.appendIdle(decide(true))
   }
   return taker
+}
+
+/** Throws `conversation_busy` during a run of another agent, which would answer the messages. */
+function checkSameAgent(conversation: string, run: RunState | null, { name }: AgentSettings): void {
+  if (!run || (run.agent ?? null) === name) return
+  const runner = run.agent === undefined ? 'An agent without a name' : `The agent "${run.agent}"`
+  throw new ByrefError(
+    'conversation_busy',
+    `${runner} is running in the conversation "${conversation}". Wait until its run ends, or cancel it.`,
+  )
 }
 
 /** Addresses waiting messages to this agent, if it has a name. */
@@ -366,6 +381,7 @@ export async function sendMessages(
   }
   await session.append((state) => {
     checkNewIds(session, state, events)
+    checkSameAgent(conversation, openRun(state), parts.settings)
     return { events: events.map((event) => queued(event, deliver, fields)) }
   })
   sessions.wake(session)
