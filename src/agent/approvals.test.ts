@@ -7,7 +7,7 @@ import type { ConversationEvent } from '../core/events/events.ts'
 import { createMemoryLog } from '../log/memory-log.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
 import { createAgent } from './agent.ts'
-import type { Agent } from './agent-contract.ts'
+import type { Agent, AgentOptions } from './agent-contract.ts'
 import { eventsOf, prompts, say } from './fixtures/agent.ts'
 
 /** A tool that asks, and records its inputs. */
@@ -294,6 +294,39 @@ describe('approvals', () => {
     await agent.approve('c', 'p', { approved: true, by: 'ada' })
     await run.result
     expect((await agent.conversation('c'))?.waiting).toEqual([])
+  })
+
+  it.each<[string, Partial<AgentOptions>]>([
+    [
+      'a policy',
+      {
+        policies: [{ before: ({ tool }) => (tool.id === 'pay' ? { decision: 'ask' } : undefined) }],
+      },
+    ],
+    ['trust', { trust: 'track' }],
+  ])('asks nobody about a call that cannot run, although %s requires it', async (_, options) => {
+    const web = defineTool({
+      id: 'web',
+      description: '',
+      readOnly: true,
+      inputSchema: { type: 'object' },
+      execute: () => ({ amount: 'much' }),
+    })
+    const { pay, paid } = payTool({ needsApproval: false })
+    const model = scriptedModel([
+      { calls: [{ name: 'web', arguments: {} }] },
+      { calls: [call('p', { amount: '†result#1.amount' }), call('q', { amount: 'asset://no' })] },
+      'Sorry.',
+    ])
+    const agent = createAgent({ model, tools: [web, pay], ...options })
+    const run = agent.run({ conversation: 'c', messages: say('pay') })
+    const events = await Array.fromAsync(run)
+    expect(events.map(({ type }) => type)).not.toContain('APPROVAL_REQUESTED')
+    expect(events.filter(({ type }) => type === 'TOOL_CALL_RESULT').slice(1)).toMatchObject([
+      { content: expect.stringContaining('invalid_arguments') },
+      { content: expect.stringContaining('asset_not_found') },
+    ])
+    expect(paid).toEqual([])
   })
 
   it('asks only if the function says so, for the resolved input', async () => {

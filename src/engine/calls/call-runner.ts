@@ -245,6 +245,7 @@ export class CallRunner {
       if (verdict?.events) await append({ events: verdict.events })
       return false
     }
+    await this.#scope.during(() => checkInput(call))
     this.#listen()
     this.#originalArguments.delete(plan.id)
     const logged = await this.#scope.during(() => this.#withoutBytes(plan, items))
@@ -377,6 +378,16 @@ const MAX_PREVIEW = 4000
 interface ItemPreview {
   text: string
   label: Label
+}
+
+/** Throws the error of a call whose input is invalid in each item, so that nobody is asked about it. */
+async function checkInput(call: ActiveCall): Promise<void> {
+  const checks = await Promise.allSettled(
+    call.items.map((item) => call.withInput(item, () => null)),
+  )
+  const [first] = checks
+  const canRun = checks.some(({ status }) => status === 'fulfilled')
+  if (!canRun && first?.status === 'rejected') throw first.reason
 }
 
 /**
