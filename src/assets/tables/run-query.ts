@@ -218,10 +218,12 @@ function jsonIn(text: unknown): Json {
  * Creates a function that converts cells to JSON. NaN and the infinities stay numbers, and maps become objects. Inside
  * lists and objects, times are ISO 8601, and whole numbers are numbers, or text beyond 2^53.
  */
-function cellConverter({ JsonDuckDBValueConverter: toJson, DuckDBMapType }: Duckdb): Converter {
+function cellConverter(duckdb: Duckdb): Converter {
+  const { JsonDuckDBValueConverter: toJson, DuckDBMapType, DuckDBTimestampTZValue } = duckdb
   const cell: Converter = (value, type) => {
     if (typeof value === 'number') return value
     const json = toJson(value, type, inside)
+    if (value instanceof DuckDBTimestampTZValue) return String(json).replace(/\+00$/, 'Z')
     if (!(type instanceof DuckDBMapType) || json === null) return json
     const entries = json as { key: Json; value: Json }[]
     return Object.fromEntries(entries.map(({ key, value }) => [String(key), value]))
