@@ -180,7 +180,7 @@ function signed(bytes: Uint8Array): bigint {
 }
 
 /** Returns bytes without a declared type as text if they are UTF-8, or else as base64. */
-function textOrBase64(bytes: ArrayBufferView): string {
+export function textOrBase64(bytes: ArrayBufferView): string {
   const found = bufferOf(bytes)
   return isUtf8(found) ? found.toString() : found.toString('base64')
 }

@@ -13,6 +13,7 @@ import {
 } from './duckdb.ts'
 import { isoDate } from './iso-date.ts'
 import { parseJson } from './long-number.ts'
+import { textOrBase64 } from './parquet-values.ts'
 import { createSpool, type Spool } from './spool.ts'
 import type { TableColumn } from './table-facts.ts'
 import type { BoundTable, TableTask } from './table-task.ts'
@@ -215,13 +216,16 @@ function jsonIn(text: unknown): Json {
 }
 
 /**
- * Creates a function that converts cells to JSON. NaN and the infinities stay numbers, and maps become objects. Inside
- * lists and objects, times are ISO 8601, and whole numbers are numbers, or text beyond 2^53.
+ * Creates a function that converts cells to JSON. NaN and the infinities stay numbers, maps become objects, and bytes
+ * become text as in a Parquet file. Inside lists and objects, times are ISO 8601, and whole numbers are numbers, or text
+ * beyond 2^53.
  */
 function cellConverter(duckdb: Duckdb): Converter {
-  const { JsonDuckDBValueConverter: toJson, DuckDBMapType, DuckDBTimestampTZValue } = duckdb
+  const { DuckDBBlobValue, DuckDBMapType, DuckDBTimestampTZValue } = duckdb
+  const { JsonDuckDBValueConverter: toJson } = duckdb
   const cell: Converter = (value, type) => {
     if (typeof value === 'number') return value
+    if (value instanceof DuckDBBlobValue) return textOrBase64(value.bytes)
     const json = toJson(value, type, inside)
     if (value instanceof DuckDBTimestampTZValue) return String(json).replace(/\+00$/, 'Z')
     if (!(type instanceof DuckDBMapType) || json === null) return json

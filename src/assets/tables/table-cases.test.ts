@@ -454,7 +454,7 @@ describe('a Parquet file as a table', () => {
   })
 
   it('has bytes that are not text as base64, also inside of values', async () => {
-    const { rows } = await imported(
+    const { rows, assets, ref } = await imported(
       await byDuckdb(`select 'caf\\xC3\\xA9'::blob as text, '\\xFF\\x00'::blob as bytes,
         ['\\xFF'::blob, 'a'::blob] as list, {'file': '\\xFF'::blob} as object, map {'k'::blob: 1} as map`),
       'x.parquet',
@@ -462,6 +462,8 @@ describe('a Parquet file as a table', () => {
     expect(rows).toEqual([
       { text: 'café', bytes: '/wA=', list: ['/w==', 'a'], object: { file: '/w==' }, map: { k: 1 } },
     ])
+    const { ref: edited } = await assets.edit(ref, [{ sql: 'select * from rows' }])
+    expect(await assets.resolve(`${edited}/content/rows`)).toEqual(rows)
   })
 
   it('is rejected with the type of a column that cannot be read', async () => {
