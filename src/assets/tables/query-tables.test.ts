@@ -475,6 +475,16 @@ describe('a file that was saved and not imported', () => {
       message: `${book.ref} is a workbook; name one of its sheets: "First" is ${book.ref}-1, "Second" is ${book.ref}-2`,
     })
     expect(await read(`${book.ref}-2`)).toEqual([{ n: 1 }])
+    await expect(read(`${book.ref}-workbook`)).rejects.toThrow(
+      `is a workbook; name one of its sheets: "First" is ${book.ref}-1`,
+    )
+    const content = [{ n: 3 }]
+    const list = await own.saveAsset({
+      asset_id: 'my-workbook',
+      content_type: 'application/json',
+      content,
+    })
+    expect(await read(list.ref)).toEqual(content)
     const { ref: text } = await own.save(new Blob(['n']), 'text/plain')
     await expect(read(text)).rejects.toThrow('neither a table nor a list of objects')
   })

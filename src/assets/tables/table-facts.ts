@@ -81,6 +81,11 @@ export function derivedIds(file: string) {
   }
 }
 
+/** Returns whether the id of an asset may be the id of a workbook. */
+export function isWorkbook(assetId: string): boolean {
+  return assetId.endsWith('-workbook')
+}
+
 /** Returns whether a path in a table names all of its rows. */
 export function isRows(path: readonly FieldKey[] | undefined): boolean {
   return !path || path.join('/') === 'content' || path.join('/') === 'content/rows'
