@@ -17,7 +17,7 @@ import type {
   TableQuery,
 } from './assets-contract.ts'
 import type { AssetsCore } from './assets-core.ts'
-import { ASSETS_METHODS, CREATE_ASSETS } from './assets-options.ts'
+import { ASSETS_METHODS, CREATE_ASSETS, checkQuery } from './assets-options.ts'
 import { isPlainText, mayBeTable } from './bodies/mime-type.ts'
 import { ContentCache } from './content-access.ts'
 import { defined } from './defined.ts'
@@ -73,6 +73,7 @@ function viewOf(core: AssetsCore, scope: AssetScope): Assets {
     query: TableQuery,
     options: QueryOptions & VersionOptions = {},
   ): Promise<AssetInfo> {
+    checkQuery(query)
     const { rows, timeoutMs, name = null, ...saving } = options
     const { saveTable } = await import('./tables/save-table.ts')
     const result = await runQuery(query, options)
