@@ -254,6 +254,13 @@ describe('Assets.query', () => {
     expect(Object(error).message).toMatch(/towns.*The tables of this query are "t"\.$/s)
   })
 
+  it('reports an option that is passed with the SQL', async () => {
+    const query = { sql: 'select 1', rows: 10 }
+    await expect(assets.query(query)).rejects.toThrow(
+      '"rows" belongs to the second argument: assets.query({ sql }, { rows })',
+    )
+  })
+
   it('reports errors in a query', async () => {
     expect((await failure(`select nam from "${refs.cities}"`)).message).toMatch(/nam.*name/s)
     expect((await failure('selec 1')).message).toMatch(/syntax error/)
@@ -282,6 +289,15 @@ describe('Assets.query', () => {
     const deep =
       'with recursive t(n) as (select 1 union all select n + 1 from t) select sum(n) from t'
     expect((await failure(deep, { timeoutMs: 300 })).code).toMatch(/tool_timeout|invalid_arguments/)
+  })
+
+  it('reports a text that does not fit into memory', async () => {
+    expect(await failure("select repeat('x', 40_000_000) as x")).toMatchObject({
+      code: 'result_too_large',
+    })
+    expect(await failure("select error('Failed to allocate memory')")).toMatchObject({
+      code: 'invalid_arguments',
+    })
   })
 
   it('limits rows, characters and memory', async () => {
