@@ -34,8 +34,15 @@ const DECIMAL = /^(?!-[0.]+$)-?(?:0|[1-9]\d*)(?:\.\d+)?$/
 /** Number of distinct cells of a column that are remembered, so that each is parsed once. */
 const REMEMBERED = 1_000
 
-/** What the columns of a file know of each other. */
+/** The declared type of a column, which it has as long as it has no values. */
+export interface EmptyColumn {
+  type: ColumnType
+  storage: Storage
+}
+
+/** The declared type of a column, and what the columns of a file know of each other. */
 export interface TextColumnOptions {
+  empty?: EmptyColumn
   /** Whether cells may be written as people do: `1.234,56`, `01.09.2023`. Default: false. */
   local?: boolean
   /** The names of the file's columns with a decimal comma: beside them, `1.250` may be a thousand. */
@@ -51,7 +58,7 @@ const CURRENCIES = 'stays text: its numbers have a currency'
 /** For text cells, as in CSV: the text becomes numbers, booleans or dates if the whole column allows it. */
 export function textColumn(
   name: string,
-  { local = false, commaColumns = new Set() }: TextColumnOptions = {},
+  { empty, local = false, commaColumns = new Set() }: TextColumnOptions = {},
 ): ColumnReader {
   let seen = 0
   let missing = 0
@@ -89,7 +96,7 @@ export function textColumn(
   }
 
   function type(): ColumnType {
-    if (seen === missing) return seen === 0 ? 'string' : 'empty'
+    if (seen === missing) return empty?.type ?? (seen === 0 ? 'string' : 'empty')
     if (isAmbiguousNumber()) return 'string'
     if (can.number || can.comma || can.point) return numbers().type()
     if (can.boolean) return 'boolean'
@@ -123,7 +130,8 @@ export function textColumn(
     can.currency &&= isCurrency(text)
   }
 
-  const storage = (): Storage => storageOf(type(), numbers(), dates)
+  const storage = (): Storage =>
+    empty && seen === missing ? empty.storage : storageOf(type(), numbers(), dates)
 
   return {
     see(cell) {
@@ -202,7 +210,7 @@ function inPlainForm(form: CellForm): (text: string) => string {
 }
 
 /** For JSON cells: values are kept, but a column of dates becomes ISO text. */
-export function valueColumn(name: string): ColumnReader {
+export function valueColumn(name: string, empty?: EmptyColumn): ColumnReader {
   const types = new Set<ColumnType>()
   let missing = 0
   const dates = dateKind(false)
@@ -210,7 +218,7 @@ export function valueColumn(name: string): ColumnReader {
 
   function type(): ColumnType {
     const [only] = types
-    if (only === undefined) return 'empty'
+    if (only === undefined) return empty?.type ?? 'empty'
     if (types.size > 1) return 'mixed'
     if (only === 'number') return numbers.type()
     return only === 'string' && dates.isOpen() ? 'date' : only
@@ -223,7 +231,8 @@ export function valueColumn(name: string): ColumnReader {
     if (typeof cell === 'string' && dates.isOpen()) dates.see(cell.trim())
   }
 
-  const storage = (): Storage => storageOf(type(), numbers, dates)
+  const storage = (): Storage =>
+    empty && types.size === 0 ? empty.storage : storageOf(type(), numbers, dates)
 
   return {
     see(cell) {

@@ -108,6 +108,38 @@ describe('Assets.query', () => {
     }
   })
 
+  it('reads columns without values as any type', async () => {
+    const jan = await importCsv('jan.csv', 'id,discount,day\n1,0.5,2024-01-01\n')
+    const feb = await importCsv('feb.csv', 'id,discount,day\n2,,\n')
+    expect(await ask(`select * from "${jan}" union all select * from "${feb}"`)).toEqual([
+      { id: 1, discount: 0.5, day: '2024-01-01' },
+      { id: 2, discount: null, day: null },
+    ])
+    expect(await ask(`select sum(discount) as n from "${feb}"`)).toEqual([{ n: null }])
+  })
+
+  it.each(['where false', 'where id = 1', 'order by id'])(
+    'keeps the types of a result whose first rows have no values: %s',
+    async (some) => {
+      const long = await assets.query({
+        sql: `select id, if(id > 30000, id / 2, null)::double as v, if(id > 30000, id, null) as n,
+          if(id > 30000, 1.5::decimal(30,2), null) as p, if(id > 30000, true, null) as b,
+          if(id > 30000, date '2024-01-01', null) as d, if(id > 30000, timestamp '2024-01-01 10:00:00', null) as t,
+          if(id > 30000, timestamptz '2024-01-01 10:00:00+00', null) as z from range(1, 40001) r(id) ${some}`,
+      })
+      const { columns } = await assets.rows(long.ref)
+      const types = ['number', 'number', 'number', 'number', 'boolean', 'date', 'date', 'date']
+      expect(columns.map(({ type }) => type).slice(1)).toEqual(types.slice(1))
+      const sums = `select sum(v) as v, sum(n) as n, sum(p) as p, bool_or(b) as b,
+        max(date_trunc('month', d))::date as d, max(date_trunc('day', t)) as t, max(date_trunc('day', z)) as z from "${long.ref}"`
+      const [found] = await ask(sums)
+      const full = { v: 175002500, n: 350005000, p: 15000, b: true, d: '2024-01-01' }
+      const times = { t: '2024-01-01T00:00:00', z: '2024-01-01T00:00:00Z' }
+      const none = { v: null, n: null, p: null, b: null, d: null, t: null, z: null }
+      expect(found).toEqual(some.startsWith('where') ? none : { ...full, ...times })
+    },
+  )
+
   it('finds columns whose names differ in case', async () => {
     const ref = await importCsv('x.csv', 'id,ID\n1,2\n')
     const { columns } = (await assets.resolve(ref)) as { columns: { name: string }[] }

@@ -1,7 +1,7 @@
 import { ByrefError } from '../../core/errors.ts'
 import { isAssetRef } from '../../core/refs/asset-ref.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
-import { type ColumnReader, textColumn, valueColumn } from './column.ts'
+import { type ColumnReader, type EmptyColumn, textColumn, valueColumn } from './column.ts'
 import {
   type Duckdb,
   type DuckdbConnection,
@@ -72,7 +72,9 @@ async function createView(
     const type = storedType === 'VARCHAR' ? sqlType(columns[i] as TableColumn) : null
     if (type === null) return []
     const column = named(String(stored))
-    const value = type === 'timestamp' ? timeSql(column) : `try_cast(${column} as ${type})`
+    const cast = type === 'timestamp' ? timeSql(column) : `try_cast(${column} as ${type})`
+    // NULL fits to values of any type.
+    const value = type === 'null' ? type : cast
     return [`${value} as ${column}`]
   })
   const replaced = typed.length > 0 ? ` replace (${typed.join(', ')})` : ''
@@ -88,9 +90,11 @@ function timeSql(column: string): string {
   return `case when ${hasOffset} then ${inUtc} else try_cast(${text} as timestamp) end`
 }
 
-/** Returns the SQL type that a column is cast to. Null if it already has its type. */
+/** Returns the SQL type that a text column is cast to. Null if it is a column of text. */
 function sqlType({ type, scale = 0 }: TableColumn): string | null {
   switch (type) {
+    case 'empty':
+      return 'null'
     case 'date':
       return 'timestamp'
     case 'decimal':
@@ -166,6 +170,15 @@ type Converter = Duckdb['JsonDuckDBValueConverter']
 
 /** SQL types whose values are text: numbers with all digits, and times, which become ISO 8601. Lists end with `[]`. */
 const TEXT = /^(U?BIGINT|U?HUGEINT|DECIMAL|BIGNUM|DATE|TIMESTAMP)[^[]*$/
+/** What columns of these SQL types are without values. INTEGER is also the type of NULL. */
+const EMPTY: readonly (readonly [RegExp, EmptyColumn])[] = [
+  [/^(U?BIGINT|U?HUGEINT)$/, { type: 'number', storage: 'int64' }],
+  [/^(FLOAT|DOUBLE|DECIMAL\(.*\))$/, { type: 'number', storage: 'double' }],
+  [/^BOOLEAN$/, { type: 'boolean', storage: 'boolean' }],
+  [/^DATE$/, { type: 'date', storage: 'date' }],
+  [/^TIMESTAMP(_S|_MS|_NS)?$/, { type: 'date', storage: 'local' }],
+  [/^TIMESTAMP WITH TIME ZONE$/, { type: 'date', storage: 'utc' }],
+]
 /** Up to this number of rows, a result has at most `few` characters; one of more rows has at most `many`. */
 const MAX_CHARACTERS = { rows: 100_000, few: 32 * 1024 * 1024, many: 1024 * 1024 * 1024 }
 
@@ -195,7 +208,8 @@ async function parquetOfResult(
 }
 
 function readerOf(name: string, type: string): ColumnReader {
-  return TEXT.test(type) ? textColumn(name) : valueColumn(name)
+  const empty = EMPTY.find(([types]) => types.test(type))?.[1]
+  return TEXT.test(type) ? textColumn(name, { empty }) : valueColumn(name, empty)
 }
 
 /** Yields the rows of a result. JSON in a cell becomes its value. */

@@ -90,7 +90,7 @@ function sheetTable(source: Pick<Workbook, 'name'>, [header, ...rows]: Cell[][])
         return
       }
       const names = header.slice(0, widthOf(header)).map((cell) => String(cell ?? ''))
-      columns ??= columnNames(source, names).map(valueColumn)
+      columns ??= columnNames(source, names).map((name) => valueColumn(name))
       for (let at = 0; at < rows.length; at += BATCH) {
         const batch = rows.slice(at, at + BATCH)
         const width = Math.max(...batch.map(widthOf))
