@@ -2,7 +2,7 @@ import type { SchemaElement, SchemaTree } from 'hyparquet'
 import { putKey } from '../../core/json/json.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
 import { bufferOf } from '../bodies/buffer-of.ts'
-import { jsonInteger, numberShape } from './long-number.ts'
+import { jsonInteger, numberShape, parseJson } from './long-number.ts'
 import type { ColumnType } from './table-facts.ts'
 
 const { isUtf8 } = nodeBuiltin('node:buffer')
@@ -147,7 +147,7 @@ function valueReader(element: SchemaElement, type: ColumnType): (cell: unknown) 
     case 'object':
     case 'array':
     case 'mixed':
-      return (cell) => JSON.parse(String(plainValue(cell, textOrBase64)))
+      return (cell) => parseJson(String(plainValue(cell, textOrBase64)), (_, digits) => digits)
     case 'boolean':
       return (cell) => cell
     default: {

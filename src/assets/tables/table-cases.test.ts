@@ -466,6 +466,14 @@ describe('a Parquet file as a table', () => {
     expect(await assets.resolve(`${edited}/content/rows`)).toEqual(rows)
   })
 
+  it('keeps the digits of numbers in JSON', async () => {
+    const { rows } = await imported(
+      await byDuckdb(`select '{"id":9007199254740993,"n":1.5}'::json as json`),
+      'x.parquet',
+    )
+    expect(rows).toEqual([{ json: { id: '9007199254740993', n: 1.5 } }])
+  })
+
   it('is rejected with the type of a column that cannot be read', async () => {
     const bytes = await byDuckdb("select 1 as n, interval '1 day' as span")
     await expect(imported(bytes, 'x.parquet')).rejects.toMatchObject({
