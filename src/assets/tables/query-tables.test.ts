@@ -284,6 +284,8 @@ describe('Assets.query', () => {
     const query = { sql: 'select * from towns', tables: { t: refs.cities ?? '' } }
     const error = await assets.query(query).catch((reason: Error) => reason)
     expect(Object(error).message).toMatch(/towns.*The tables of this query are "t"\.$/s)
+    const { message } = await failure('select * from tables')
+    expect(message).toMatch(/tables does not exist!\s+LINE 1/)
   })
 
   it('reports an option that is passed with the SQL', async () => {
@@ -296,6 +298,8 @@ describe('Assets.query', () => {
   it('reports errors in a query', async () => {
     expect((await failure(`select nam from "${refs.cities}"`)).message).toMatch(/nam.*name/s)
     expect((await failure('selec 1')).message).toMatch(/syntax error/)
+    const pivot = `pivot "${refs.cities}" on land using count(*)`
+    expect((await failure(pivot)).message).toMatch(/PIVOT needs its values.* in \('a', 'b'\)/)
     expect((await failure('-- select 1')).message).toMatch(/no statement; write one SELECT/)
     expect((await failure(`select * from ${refs.cities}`)).message).toMatch(/in double quotes/)
     const { ref } = await assets.save(new Blob(['no table']), 'text/plain')

@@ -115,8 +115,13 @@ async function checkStatement(connection: DuckdbConnection, sql: string): Promis
   if (tree.statements?.length === 0) throw queryFailed('It has no statement; write one SELECT.')
   checkNames(tree)
   const statements = await connection.extractStatements(sql)
-  if (statements.count !== 1)
-    throw queryFailed(`It has ${statements.count} statements; write one SELECT.`)
+  if (statements.count !== 1) {
+    // DuckDB makes two statements of a PIVOT that finds its values itself.
+    const reason = /\bpivot\b/i.test(sql)
+      ? "PIVOT needs its values: pivot … on column in ('a', 'b')."
+      : `It has ${statements.count} statements; write one SELECT.`
+    throw queryFailed(reason)
+  }
   // DuckDB calls a PRAGMA a SELECT, but it makes no syntax tree of one, so its names are not checked.
   if (tree.error_type === 'not implemented') throw onlySelect()
   const prepared = await statements.prepare(0)
