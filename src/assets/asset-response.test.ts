@@ -1,17 +1,21 @@
 import { describe, expect, it } from 'vitest'
 import { assetResponse } from './asset-response.ts'
+import type { Assets } from './assets-contract.ts'
 import { createAssets } from './create-assets.ts'
+import { sheetRows, workbook } from './tables/fixtures/spreadsheet.ts'
+
+async function downloaded(assets: Assets, ref: string) {
+  const request = new Request('http://host/')
+  const answer = await assetResponse(request, assets, ref, { download: true })
+  const name = answer.headers.get('content-disposition')?.split("''")[1]
+  return { name, text: await answer.text() }
+}
 
 describe('the download of a table', () => {
   async function imported() {
     const assets = createAssets()
     const { asset, table } = await assets.importFile(Buffer.from('a,b\n1,2\n'), { name: 'x.csv' })
-    async function download(ref: string) {
-      const request = new Request('http://host/')
-      const answer = await assetResponse(request, assets, ref, { download: true })
-      const name = answer.headers.get('content-disposition')?.split("''")[1]
-      return { name, text: await answer.text() }
-    }
+    const download = (ref: string) => downloaded(assets, ref)
     return { assets, file: asset.ref, table: table?.ref ?? '', download }
   }
 
@@ -36,5 +40,28 @@ describe('the download of a table', () => {
       name: 'x.csv.parquet',
       text: expect.stringMatching(/^PAR1/),
     })
+  })
+})
+
+describe('the download of JSON', () => {
+  it('is named as JSON, also if it was made from another file', async () => {
+    const assets = createAssets()
+    const rows = sheetRows([['a'], [1]])
+    const book = workbook({ One: rows, Two: rows })
+    const made = await assets.importFile(book, { name: 'book.xlsx' })
+    const { name, text } = await downloaded(assets, made.workbook?.ref ?? '')
+    expect([name, JSON.parse(text).sheets]).toEqual(['book.xlsx.json', { One: 1, Two: 2 }])
+    for (const [asset_name, saved] of [
+      ['plan.json', 'plan.json'],
+      ['v1.5', 'v1.5.json'],
+    ]) {
+      const content = { a: 1 }
+      const { ref } = await assets.saveAsset({
+        asset_name,
+        content_type: 'application/json',
+        content,
+      })
+      expect((await downloaded(assets, ref)).name).toBe(saved)
+    }
   })
 })

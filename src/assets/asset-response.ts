@@ -3,7 +3,7 @@ import { ASSET_FIELDS, parseAssetRef } from '../core/refs/asset-ref.ts'
 import { findAsset } from './asset-facade.ts'
 import type { AssetInfo } from './asset-store.ts'
 import type { Assets } from './assets-contract.ts'
-import { extensionOf, mimeTypeOfName } from './bodies/mime-type.ts'
+import { extensionOf, isJsonType, mimeTypeOfName } from './bodies/mime-type.ts'
 
 /** The requested part of an asset, and how to send it. */
 export interface AskedContent {
@@ -60,10 +60,7 @@ export async function assetResponse(
   const source = download && info.table?.source ? await findAsset(info.table.source, assets) : null
   const answer = { request, assets, headers }
   if (download) {
-    const { mime } = source ?? info
-    const isParquet = info.table !== null && source === null
-    const full = isParquet ? parquetName(name) : await withExtension(name, mime)
-    headers.set('content-disposition', attachment(full))
+    headers.set('content-disposition', attachment(await fileNameOf(name, source ?? info)))
   }
   if (source) return bodyResponse(source, answer)
   return info.structured && !info.table ? jsonResponse(info, answer) : bodyResponse(info, answer)
@@ -149,18 +146,19 @@ async function fieldResponse(assets: Assets, ref: string, headers: Headers): Pro
 /** Types that are too general to determine a file extension: `Makefile` and `LICENSE` are plain text. */
 const UNSPECIFIC = /^(?:text\/plain|application\/octet-stream)\b/
 
-/** Returns a file name with the usual extension of its type, unless the name has the extension of a type. */
-async function withExtension(name: string, mime: string): Promise<string> {
+/**
+ * Returns a file name with the usual extension of its type. A file may have the extension of another type. A table and
+ * JSON may not, because they may have the name of the file that they were imported from.
+ */
+async function fileNameOf(
+  name: string,
+  { mime, table, structured }: Pick<AssetInfo, 'mime' | 'table' | 'structured'>,
+): Promise<string> {
+  if (table) return /\.parquet$/i.test(name) ? name : `${name}.parquet`
+  if (structured) return isJsonType((await mimeTypeOfName(name)) ?? '') ? name : `${name}.json`
   if (UNSPECIFIC.test(mime) || (await mimeTypeOfName(name)) !== null) return name
   const extension = await extensionOf(mime)
   return extension === 'bin' ? name : `${name}.${extension}`
-}
-
-/**
- * Returns the file name of a table as Parquet. The asset may have the name of the CSV file that it was imported from.
- */
-function parquetName(name: string): string {
-  return /\.parquet$/i.test(name) ? name : `${name}.parquet`
 }
 
 /**

@@ -254,6 +254,20 @@ describe('fetchAssetTool', () => {
     }
   })
 
+  it.each([
+    ['image/svg+xml', '<svg xmlns="http://www.w3.org/2000/svg">\n<rect id="bar1"/>\n</svg>'],
+    ['application/yaml', 'a: 1\nid: bar1\n'],
+  ])('reads and searches text of the type %s', async (mime, text) => {
+    const assets = createAssets()
+    const { ref, mime: type } = await assets.save(Buffer.from(text), mime)
+    expect(type).toBe(mime)
+    const [, line] = text.split('\n')
+    const page = await fetchAssetTool.execute({ ref, startLine: 2, endLine: 2 }, { assets })
+    expect(page).toMatchObject({ text: line, startLine: 2 })
+    const found = await searchAssetTool.execute({ ref, query: 'bar1' }, { assets })
+    expect(found).toMatchObject({ hits: [{ line: 2, text: line }], total: 1 })
+  })
+
   it('rejects what does not fit into an answer, and what is not text', async () => {
     const assets = createAssets()
     const { ref } = await assets.save(new Uint8Array(9_000_000))

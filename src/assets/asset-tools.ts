@@ -10,7 +10,7 @@ import { orAborted } from './bodies/abortable.ts'
 import { readBytes } from './bodies/body.ts'
 import { base64Of, dataUrlOf, decodeBase64 } from './bodies/data-url.ts'
 import { documentForm, isJsonType, readsAsText } from './bodies/mime-type.ts'
-import { textIn } from './bodies/text-encoding.ts'
+import { textOfBody } from './bodies/sniff.ts'
 import { defined } from './defined.ts'
 import { isRows, jsonLine } from './tables/table-facts.ts'
 import type { TableRows } from './tables/table-rows.ts'
@@ -50,7 +50,7 @@ const PAGE = 16_000
 /** Default and maximum number of hits on a page of a search. */
 const HITS = 20
 const MAX_HITS = 100
-/** Types whose text is paged unchanged. JSON is formatted first, with a line for each value. */
+/** Types of values that are text, besides JSON. */
 const PLAIN_TEXT = /^(text\/|application\/x-ndjson)/
 
 /** `save_asset`: saves text or bytes from the model, or looks up an existing asset. */
@@ -249,11 +249,14 @@ async function readText(
     )
   }
   if (isTable) return readRowPage(await assets.rows(ref, { signal }), range, PAGE)
-  if (!opened || opened.info.structured || !PLAIN_TEXT.test(opened.mime)) {
+  // JSON is formatted first, with a line for each value.
+  if (!opened || opened.info.structured || isJsonType(opened.mime)) {
     await opened?.stream.cancel()
     return readTextPage([await textAt(source, input)], range, PAGE)
   }
-  return readTextPage(textIn(opened.stream), range, PAGE)
+  const text = await textOfBody(opened.stream, opened.mime)
+  if (!text) throw notText()
+  return readTextPage(text, range, PAGE)
 }
 
 /** Returns whether a reference names all rows of a table. */
@@ -275,7 +278,11 @@ async function textAt(source: Source, input: Record<string, unknown>): Promise<s
   const found = Buffer.from(bytes).toString()
   if (mime === 'application/json') return JSON.stringify(JSON.parse(found), null, 2)
   if (PLAIN_TEXT.test(mime)) return found
-  throw new ByrefError(
+  throw notText()
+}
+
+function notText(): ByrefError {
+  return new ByrefError(
     'asset_unsupported',
     'The asset is not text; ask for dataUrl or base64, or for a range of bytes.',
   )

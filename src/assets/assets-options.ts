@@ -1,4 +1,5 @@
-import { is, type MethodTables, type OptionTable } from '../core/check-options.ts'
+import { checkOptions, is, type MethodTables, type OptionTable } from '../core/check-options.ts'
+import { ByrefError } from '../core/errors.ts'
 import type { AssetMaker } from './asset-store.ts'
 import { NAMESPACE, RANGE, SAME_METHODS, STORE } from './asset-store.ts'
 import { ASSETS_CONFIG } from './assets-config.ts'
@@ -6,8 +7,10 @@ import type {
   AssetScope,
   Assets,
   CreateAssetsOptions,
+  QueryOptions,
   SaveAssetOptions,
   SaveOptions,
+  TableQuery,
 } from './assets-contract.ts'
 
 export const MAKER: OptionTable<AssetMaker> = {
@@ -39,6 +42,27 @@ export const CREATE_ASSETS: OptionTable<CreateAssetsOptions> = {
   store: STORE,
 }
 
+const QUERY: OptionTable<TableQuery> = {
+  sql: is.required(is.string),
+  tables: is.recordOf(is.string),
+}
+const QUERY_OPTIONS: OptionTable<QueryOptions> = {
+  ...SAVE_ASSET,
+  name: is.string,
+  rows: is.count,
+  timeoutMs: is.positive,
+}
+
+/** Checks a query, which must not contain the options of the second argument. */
+export function checkQuery(query: TableQuery): void {
+  const option = Object.keys(Object(query)).find((key) => Object.hasOwn(QUERY_OPTIONS, key))
+  if (option === undefined) checkOptions('assets.query', query, QUERY)
+  else {
+    const message = `"${option}" belongs to the second argument: assets.query({ sql }, { ${option} })`
+    throw new ByrefError('config_invalid', message)
+  }
+}
+
 export const ASSETS_METHODS: MethodTables<Assets> = {
   save: { 2: SAVE },
   saveAsset: {
@@ -62,10 +86,7 @@ export const ASSETS_METHODS: MethodTables<Assets> = {
   open: { 1: { ...NAMESPACE, ...RANGE, signal: is.signal } },
   ...SAME_METHODS,
   rows: { 1: { ...NAMESPACE, signal: is.signal } },
-  query: {
-    0: { sql: is.required(is.string), tables: is.recordOf(is.string) },
-    1: { ...SAVE_ASSET, name: is.string, rows: is.count, timeoutMs: is.positive },
-  },
+  query: { 1: QUERY_OPTIONS },
   edit: { 2: { ...SAVE_ASSET, dryRun: is.boolean } },
   sweep: {
     0: {

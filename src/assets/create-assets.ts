@@ -17,7 +17,7 @@ import type {
   TableQuery,
 } from './assets-contract.ts'
 import type { AssetsCore } from './assets-core.ts'
-import { ASSETS_METHODS, CREATE_ASSETS } from './assets-options.ts'
+import { ASSETS_METHODS, CREATE_ASSETS, checkQuery } from './assets-options.ts'
 import { isPlainText, mayBeTable } from './bodies/mime-type.ts'
 import { ContentCache } from './content-access.ts'
 import { defined } from './defined.ts'
@@ -25,7 +25,7 @@ import { withRecords } from './stores/with-records.ts'
 import { sweepAssets } from './sweep-assets.ts'
 import { Importer } from './tables/import-file.ts'
 import type { QueryResult } from './tables/query-tables.ts'
-import { isRows } from './tables/table-facts.ts'
+import { isRows, isWorkbook } from './tables/table-facts.ts'
 
 /**
  * Creates assets on a store: saving, reading, references, namespaces, limits and events.
@@ -73,6 +73,7 @@ function viewOf(core: AssetsCore, scope: AssetScope): Assets {
     query: TableQuery,
     options: QueryOptions & VersionOptions = {},
   ): Promise<AssetInfo> {
+    checkQuery(query)
     const { rows, timeoutMs, name = null, ...saving } = options
     const { saveTable } = await import('./tables/save-table.ts')
     const result = await runQuery(query, options)
@@ -94,18 +95,23 @@ function viewOf(core: AssetsCore, scope: AssetScope): Assets {
     async rows(ref, options = {}) {
       const { fieldPath } = core.locator.locate(ref, options, scope.namespace)
       const info = await reader.info(ref, options)
-      const isImported = info.table || info.structured || !mayBeTable(info.mime)
-      if (isImported || !isRows(fieldPath)) return reader.rows(ref, options)
+      const mayHaveTables = info.structured ? isWorkbook(info.assetId) : mayBeTable(info.mime)
+      if (info.table || !mayHaveTables || !isRows(fieldPath)) return reader.rows(ref, options)
       const found = await importer.tableOf(info.ref, options)
       if (found.table !== null) return reader.rows(found.table, options)
-      if (isPlainText(info.mime)) return reader.rows(ref, options)
+      if (!found.isWorkbook && (info.structured || isPlainText(info.mime))) {
+        return reader.rows(ref, options)
+      }
       throw new ByrefError('invalid_arguments', `${info.ref} is ${found.problem}`)
     },
     query,
     async edit(ref, edits, { dryRun = false, ...options } = {}) {
       const place = core.locator.locate(ref, options, scope.namespace)
       const { editAsset } = await import('./edit/edit-asset.ts')
-      return editAsset({ core, writer, query, runQuery }, { place, edits, dryRun, options })
+      return editAsset(
+        { core, writer, importer, query, runQuery },
+        { place, edits, dryRun, options },
+      )
     },
     scoped: (inner) => viewOf(core, innerScope(scope, inner)),
     async sweep({ namespace, ...options } = {}) {

@@ -51,6 +51,7 @@ describe('byref assets', () => {
     expect((await byref('ls')).out).toContain('x.csv')
     const { out } = await byref('info', table.ref)
     expect(out).toContain('content/columns/0/name: a')
+    expect(out).toContain('table/rows: 1')
     expect((await byref('get', `${table.ref}/content/rows/0`)).out).toBe('{"a":1,"b":2}')
     expect((await byref('get', picture.assetId)).bytes).toEqual(Buffer.from(bytes))
     expect((await byref('get', picture.ref, join(folder, 'out.png'))).err).toContain(

@@ -170,7 +170,8 @@ async function info({ assets, args, json }: Task): Promise<number> {
   const [ref = ''] = args
   const found = await assets.info(ref)
   const meta = await assets.meta(ref)
-  const lines = [...Object.entries(found), ...Object.entries(flatten(meta))]
+  const fields = flatten(found, { keepContainerType: false })
+  const lines = [...Object.entries(fields), ...Object.entries(flatten(meta))]
   const text = lines.map(([key, value]) => nameOf(`${key}: ${value}`)).join('\n')
   print(json, { ...found, meta }, text)
   return 0

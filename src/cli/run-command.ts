@@ -19,7 +19,8 @@ export const HELP = `byref run: one question, answered in the terminal
 
   byref run "chart the monthly precipitation" --file seattle-weather.csv --out chart.png
 
-  --file           a file to attach; may be repeated. CSV, TSV, JSON and NDJSON become tables
+  --file           a file to attach; may be repeated. CSV, TSV, JSON, NDJSON, Parquet, Arrow and XLSX
+                   become tables
   --out            save the last image of the run; the name must end in .png, .jpg, .webp, .gif or .svg.
                    An image of another type gets its own extension, and the status is 1
   --conversation   continue this conversation; each run prints its id

@@ -67,6 +67,9 @@ describe('rows of a table', () => {
       2,
     ])
     expect(await cities(where({ column: 'n', is: 'missing' }))).toEqual(['Bergen', 1])
+    const long = { column: 'big', to: '9007199254740993' }
+    expect(await cities(where({ ...long, is: 'equal' }))).toEqual(['Oslo', 1])
+    expect(await cities(where({ ...long, is: 'not_equal' }))).toEqual(['Bergen', 'oslo', 'Rome', 3])
     expect(
       await cities({ ...where({ column: 'n', is: 'less', to: 3 }), sort: '-city', limit: 1 }),
     ).toEqual(['oslo', 2])

@@ -1,7 +1,8 @@
 import { nodeBuiltin } from '../../node-builtin.ts'
 import { JsonWalker } from '../json/json-walker.ts'
-import { essenceOf, mimeTypeOfName, normalizeMimeType } from './mime-type.ts'
-import { markedEncoding } from './text-encoding.ts'
+import { peek } from './body.ts'
+import { essenceOf, mimeTypeOfName, normalizeMimeType, readsAsText } from './mime-type.ts'
+import { markedEncoding, textIn } from './text-encoding.ts'
 
 const { isUtf8 } = nodeBuiltin('node:buffer')
 
@@ -75,6 +76,21 @@ export function headText(
   } catch {
     return null
   }
+}
+
+/**
+ * Returns the text of a body, by its type, or else by its first bytes. If it is not text, returns null and cancels the
+ * stream.
+ */
+export async function textOfBody(
+  stream: ReadableStream<Uint8Array>,
+  mime: string,
+): Promise<AsyncIterable<string> | null> {
+  if (readsAsText(mime)) return textIn(stream)
+  const { head, complete, body } = await peek(stream, SNIFF_BYTES)
+  if (headText(head, complete)) return textIn(body)
+  await body.cancel()
+  return null
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: their absence is what makes it text

@@ -18,10 +18,16 @@ export function hasUtf8Mark(head: Uint8Array): boolean {
   return head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf
 }
 
-/** Detects the encoding of a text. Without a byte order mark, all bytes are read. */
+const BEYOND_ASCII = /[\u0080-\uffff]/
+
+/**
+ * Detects the encoding of a text. Without a byte order mark, all bytes are read. UTF-8 may end in the middle of a
+ * character, as in a download that was cut, if it has other characters beyond ASCII.
+ */
 export async function textEncodingOf(bytes: AsyncIterable<Uint8Array>): Promise<TextEncodingName> {
   const decoder = new TextDecoder('utf-8', { fatal: true })
   let head: Uint8Array = new Uint8Array()
+  let isAscii = true
   try {
     for await (const chunk of bytes) {
       if (head.byteLength < 2) {
@@ -29,9 +35,10 @@ export async function textEncodingOf(bytes: AsyncIterable<Uint8Array>): Promise<
         const marked = markedEncoding(head)
         if (marked !== 'utf-8') return marked
       }
-      decoder.decode(chunk, { stream: true })
+      const text = decoder.decode(chunk, { stream: true })
+      isAscii &&= !BEYOND_ASCII.test(text)
     }
-    decoder.decode()
+    if (isAscii) decoder.decode()
     return 'utf-8'
   } catch (error) {
     if (error instanceof TypeError) return 'windows-1252'

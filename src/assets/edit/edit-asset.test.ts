@@ -1,11 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createAssets } from '../create-assets.ts'
+import { sheetRows, workbook } from '../tables/fixtures/spreadsheet.ts'
 import type { Edit } from './edit.ts'
 
 const assets = createAssets()
 
-async function saved(text: string | Uint8Array, mime = 'text/plain'): Promise<string> {
+async function saved(
+  text: string | Uint8Array,
+  mime: string | null = 'text/plain',
+): Promise<string> {
   const bytes = typeof text === 'string' ? Buffer.from(text) : text
   return (await assets.save(bytes, mime, { name: 'a.txt' })).ref
 }
@@ -551,6 +555,23 @@ describe('assets.edit of tables', () => {
       code: 'asset_unsupported',
       message: expect.stringMatching(/\{ sql \}/),
     })
+  })
+
+  it('names the tables of a file', async () => {
+    const rows = sheetRows([['n'], [1]])
+    const book = await saved(workbook({ One: rows, Two: rows }), null)
+    const csv = await saved('n,m\n1,2\n', 'text/csv')
+    for (const [ref, message] of [
+      [book, `name one of its sheets: "One" is ${book}-1, "Two" is ${book}-2`],
+      [`${book}-workbook`, `name one of its sheets: "One" is ${book}-1, "Two" is ${book}-2`],
+      [csv, `edit its table ${csv}-table`],
+      [await saved('text'), 'The asset is text/plain and not a table'],
+    ] as const) {
+      await expect(assets.edit(ref, [{ sql: 'SELECT * FROM rows' }])).rejects.toMatchObject({
+        code: 'asset_unsupported',
+        message: expect.stringContaining(message),
+      })
+    }
   })
 
   it('keeps nested values, and columns of several types', async () => {

@@ -12,6 +12,7 @@ import { headEncoding } from '../bodies/text-encoding.ts'
 import { type BodyRanges, bodyRanges, rangesOf } from '../content-access.ts'
 import { defined } from '../defined.ts'
 import { unescaped } from '../json/json-walker.ts'
+import type { Importer } from '../tables/import-file.ts'
 import type { QueryResult } from '../tables/query-tables.ts'
 import { tableFacts } from '../tables/table-facts.ts'
 import { Draft } from './draft.ts'
@@ -38,6 +39,7 @@ const MAX_PATHS = 2000
 export interface EditSources {
   core: AssetsCore
   writer: AssetWriter
+  importer: Pick<Importer, 'tableOf'>
   query(query: TableQuery, options: QueryOptions & VersionOptions): Promise<AssetInfo>
   /** Queries tables without saving the result, whose file the caller removes. */
   runQuery(query: TableQuery, options: QueryOptions): Promise<QueryResult>
@@ -96,12 +98,17 @@ function sqlOf(edits: readonly Edit[]): string | null {
 
 /** Replaces the rows of a table, which `table` refers to, by those of a statement. */
 async function editTable(
-  { core, query, runQuery, record, saving, dryRun }: Editing,
+  { core, importer, query, runQuery, record, saving, dryRun }: Editing,
   sql: string,
   table: string,
 ): Promise<Edited> {
   const facts = tableFacts(record)
-  if (!facts) throw unsupported('The asset is not a table: edit it with find and replace')
+  if (!facts) {
+    const found = await importer.tableOf(table, saving)
+    throw unsupported(
+      `The asset is ${found.table === null ? found.problem : `a file: edit its table ${found.table}`}`,
+    )
+  }
   const most = facts.rows + MORE_ROWS
   const statement = { sql, tables: { rows: table } }
   const limits = { rows: most, timeoutMs: Math.ceil(TABLE_MS + most * ROW_MS) }

@@ -3,7 +3,8 @@ import { type AssetRefParts, formatAssetRef, parseAssetRef } from '../../core/re
 import type { FieldKey } from '../../core/refs/field-key.ts'
 import type { Assets } from '../assets-contract.ts'
 import { orAborted } from '../bodies/abortable.ts'
-import { documentForm, isJsonType, readsAsText } from '../bodies/mime-type.ts'
+import { documentForm, isJsonType } from '../bodies/mime-type.ts'
+import { textOfBody } from '../bodies/sniff.ts'
 import { textIn } from '../bodies/text-encoding.ts'
 import { NotJsonError } from '../json/json-walker.ts'
 import { isRows, jsonLine } from '../tables/table-facts.ts'
@@ -134,15 +135,15 @@ async function openPieces(
     const { text, pages } = await orAborted(signal, () => assets.text(ref))
     return batchesOf(blocksOf([text]), linePieces(), pages)
   }
-  const isLeaves = !isText && isJsonType(mime)
-  if (!isLeaves && !isText && !readsAsText(mime)) {
-    await stream.cancel()
+  if (!isText && isJsonType(mime)) return batchesOf(blocksOf(textIn(stream)), leafPieces())
+  const text = isText ? textIn(stream) : await textOfBody(stream, mime)
+  if (!text) {
     throw new ByrefError(
       'asset_unsupported',
       `${ref} is ${mime}, which has no text: text, PDF, DOCX, XLSX, tables and structured content can be searched.`,
     )
   }
-  return batchesOf(blocksOf(textIn(stream)), isLeaves ? leafPieces() : linePieces())
+  return batchesOf(blocksOf(text), linePieces())
 }
 
 async function* batchesOf(

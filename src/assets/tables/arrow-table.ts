@@ -34,7 +34,8 @@ export function readArrowTable({ name, path }: { name: string; path: string }): 
       try {
         const reader = await (await arrow.RecordBatchReader.from(file)).open()
         const names = reader.schema.fields.map((field) => field.name)
-        if (columns.length === 0) columns = columnNames({ name }, names).map(valueColumn)
+        if (columns.length === 0)
+          columns = columnNames({ name }, names).map((one) => valueColumn(one))
         for await (const batch of reader) yield* rowsOf(arrow, batch)
       } catch (error) {
         if (error instanceof TableError) throw error

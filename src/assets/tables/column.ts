@@ -27,11 +27,22 @@ export interface ColumnReader {
 
 const BOOLEAN = /^(?:true|false)$/i
 const DAY_MS = 24 * 60 * 60 * 1000
+/** A time as a Parquet file returns it: with seconds, up to six digits of them, and no zone but UTC. */
+const TIME = /T(?:[01]\d|2[0-3])(?::[0-5]\d){2}(?:\.\d{0,5}[1-9])?(Z?)$/
+/** A decimal as a Parquet file returns it. */
+const DECIMAL = /^(?!-[0.]+$)-?(?:0|[1-9]\d*)(?:\.\d+)?$/
 /** Number of distinct cells of a column that are remembered, so that each is parsed once. */
 const REMEMBERED = 1_000
 
-/** What the columns of a file know of each other. */
+/** The declared type of a column, which it has as long as it has no values. */
+export interface EmptyColumn {
+  type: ColumnType
+  storage: Storage
+}
+
+/** The declared type of a column, and what the columns of a file know of each other. */
 export interface TextColumnOptions {
+  empty?: EmptyColumn
   /** Whether cells may be written as people do: `1.234,56`, `01.09.2023`. Default: false. */
   local?: boolean
   /** The names of the file's columns with a decimal comma: beside them, `1.250` may be a thousand. */
@@ -47,7 +58,7 @@ const CURRENCIES = 'stays text: its numbers have a currency'
 /** For text cells, as in CSV: the text becomes numbers, booleans or dates if the whole column allows it. */
 export function textColumn(
   name: string,
-  { local = false, commaColumns = new Set() }: TextColumnOptions = {},
+  { empty, local = false, commaColumns = new Set() }: TextColumnOptions = {},
 ): ColumnReader {
   let seen = 0
   let missing = 0
@@ -85,7 +96,7 @@ export function textColumn(
   }
 
   function type(): ColumnType {
-    if (seen === missing) return seen === 0 ? 'string' : 'empty'
+    if (seen === missing) return empty?.type ?? (seen === 0 ? 'string' : 'empty')
     if (isAmbiguousNumber()) return 'string'
     if (can.number || can.comma || can.point) return numbers().type()
     if (can.boolean) return 'boolean'
@@ -119,7 +130,8 @@ export function textColumn(
     can.currency &&= isCurrency(text)
   }
 
-  const storage = (): Storage => storageOf(type(), numbers(), dates.hasTimes())
+  const storage = (): Storage =>
+    empty && seen === missing ? empty.storage : storageOf(type(), numbers(), dates)
 
   return {
     see(cell) {
@@ -156,12 +168,12 @@ export function textColumn(
 function dateKind(local: boolean) {
   /** The forms that all cells so far can have. A cell in ISO 8601 has no other one. */
   let forms: readonly DateForm[] = local ? ['plain', 'day', 'month'] : ['plain']
-  let hasTimes = false
+  const storages = new Set<Storage>()
 
   function isDate(text: string, form: DateForm): boolean {
     const plain = form === 'plain' ? text : localDate(text, form)
     const date = plain === null ? null : isoDate(plain)
-    if (date !== null && date.length > 10) hasTimes = true
+    if (date !== null) storages.add(date.length > 10 ? timeStorage(date) : 'date')
     return date !== null
   }
 
@@ -175,10 +187,19 @@ function dateKind(local: boolean) {
     isAmbiguous: () => forms.length === 2,
     /** Returns how the dates are written; null if the cells are not dates, or can be read in two ways. */
     form: (): DateForm | null => (forms.length === 2 ? null : (forms[0] ?? null)),
-    hasTimes: () => hasTimes,
+    storage(): Storage {
+      const [only = 'date'] = storages
+      return storages.size > 1 ? 'text' : only
+    },
   }
 }
 
+function timeStorage(date: string): Storage {
+  const found = TIME.exec(date)
+  return found === null ? 'text' : found[1] === '' ? 'local' : 'utc'
+}
+
+type DateKind = ReturnType<typeof dateKind>
 type DateForm = Extract<CellForm, 'plain' | 'day' | 'month'>
 
 /** Returns how to turn a cell of a form into a plain one. */
@@ -189,7 +210,7 @@ function inPlainForm(form: CellForm): (text: string) => string {
 }
 
 /** For JSON cells: values are kept, but a column of dates becomes ISO text. */
-export function valueColumn(name: string): ColumnReader {
+export function valueColumn(name: string, empty?: EmptyColumn): ColumnReader {
   const types = new Set<ColumnType>()
   let missing = 0
   const dates = dateKind(false)
@@ -197,7 +218,7 @@ export function valueColumn(name: string): ColumnReader {
 
   function type(): ColumnType {
     const [only] = types
-    if (only === undefined) return 'empty'
+    if (only === undefined) return empty?.type ?? 'empty'
     if (types.size > 1) return 'mixed'
     if (only === 'number') return numbers.type()
     return only === 'string' && dates.isOpen() ? 'date' : only
@@ -210,7 +231,8 @@ export function valueColumn(name: string): ColumnReader {
     if (typeof cell === 'string' && dates.isOpen()) dates.see(cell.trim())
   }
 
-  const storage = (): Storage => storageOf(type(), numbers, dates.hasTimes())
+  const storage = (): Storage =>
+    empty && types.size === 0 ? empty.storage : storageOf(type(), numbers, dates)
 
   return {
     see(cell) {
@@ -235,15 +257,16 @@ function columnOf(
   return { name, type, missing, ...(type === 'decimal' && { scale: numbers.scale() }) }
 }
 
-function storageOf(type: ColumnType, numbers: NumberKind, hasTimes: boolean): Storage {
+function storageOf(type: ColumnType, numbers: NumberKind, dates: DateKind): Storage {
   switch (type) {
     case 'number':
     case 'integer':
+    case 'decimal':
       return numbers.storage()
     case 'boolean':
       return 'boolean'
     case 'date':
-      return hasTimes ? 'text' : 'date'
+      return dates.storage()
     case 'object':
     case 'array':
     case 'mixed':
@@ -257,23 +280,43 @@ function textStoring(type: ColumnType, storage: Storage): (text: string) => unkn
   if (storage === 'int64') return BigInt
   if (type === 'number') return Number
   if (type === 'boolean') return (text) => text.toLowerCase() === 'true'
-  if (type === 'date') return storage === 'date' ? dayOf : isoDate
-  return (text) => text
+  if (type === 'date') return dateStoring(storage)
+  return storage === 'decimal' ? unscaled : (text) => text
 }
 
 function valueStoring(type: ColumnType, storage: Storage): (value: unknown) => unknown {
   if (storage === 'int64') return (value) => longOf(numberIn(value))
   if (storage === 'json') return jsonLine
   if (type === 'number') return (value) => Number(numberIn(value))
-  if (type === 'decimal') return (value) => String(numberIn(value))
+  if (type === 'decimal') {
+    const store = storage === 'decimal' ? unscaled : String
+    return (value) => store(String(numberIn(value)))
+  }
   if (type !== 'date') return (value) => value
-  const store = storage === 'date' ? dayOf : isoDate
+  const store = dateStoring(storage)
   return (value) => store(String(value).trim())
 }
 
 /** Returns a whole number as it was written. Above 2^53, a double has other digits than its text. */
 function longOf(value: string | number | bigint): bigint {
   return BigInt(Number.isSafeInteger(value) ? value : String(value))
+}
+
+/** Returns how a text of a date is stored. */
+function dateStoring(storage: Storage): (text: string) => unknown {
+  if (storage === 'date') return dayOf
+  return storage === 'text' ? isoDate : microsecondsOf
+}
+
+/** Returns the microseconds since 1970. */
+function microsecondsOf(text: string): bigint {
+  const [whole, fraction = ''] = (isoDate(text) as string).replace('Z', '').split('.')
+  return BigInt(Date.parse(`${whole}Z`)) * 1000n + BigInt(fraction.padEnd(6, '0'))
+}
+
+/** Returns the digits of a decimal as a whole number. */
+function unscaled(text: string): bigint {
+  return BigInt(text.replace('.', ''))
 }
 
 /** Returns the days since 1970. */
@@ -324,6 +367,8 @@ function numberKind() {
   let largest = 0
   let digits = 0
   let scale = 0
+  /** The fewest digits after the point; -1 if a number has another form than a decimal has. */
+  let leastScale = MAX_DIGITS
 
   function seeNumber(value: number): void {
     const whole = Number.isInteger(value) && !Object.is(value, -0)
@@ -331,6 +376,7 @@ function numberKind() {
     largest = Math.max(largest, Math.abs(value))
     if (whole && Math.abs(value) <= INT32) {
       if (digits < 10) digits = Math.max(digits, String(Math.abs(value)).length)
+      leastScale = Math.min(leastScale, 0)
     } else seeText(String(value))
   }
 
@@ -344,6 +390,7 @@ function numberKind() {
     largest = Math.max(largest, Math.abs(Number(text)))
     digits = Math.max(digits, shape.digits)
     scale = Math.max(scale, shape.scale)
+    leastScale = Math.min(leastScale, DECIMAL.test(text) ? shape.scale : -1)
     return true
   }
 
@@ -365,7 +412,7 @@ function numberKind() {
     type,
     storage(): Storage {
       const found = type()
-      if (found === 'decimal') return 'text'
+      if (found === 'decimal') return leastScale === scale ? 'decimal' : 'text'
       if (found === 'integer') return 'int64'
       if (!isWhole) return 'double'
       return largest <= INT32 ? 'int32' : largest <= Number.MAX_SAFE_INTEGER ? 'int64' : 'double'

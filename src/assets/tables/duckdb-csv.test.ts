@@ -142,8 +142,11 @@ describe('writeByDuckdb', () => {
     const open = () => openParquet(body, { name: 'x' })
     const all = fileRows(open, columns, { count })
     for await (const row of all.select({ start })) rows.push(row)
+    const times = (await open()).columns.map(({ element: { logical_type: type } }) =>
+      type?.type === 'TIMESTAMP' ? type : null,
+    )
     await body.dispose()
-    return { columns, rows, count }
+    return { columns, rows, count, times }
   }
 
   it.each([...SPECTRUM, ...MESSY])('makes the same table of %s, or none', async (_, csv, rows) => {

@@ -188,6 +188,8 @@ type CellForm =
   | 'double'
   | 'boolean'
   | 'date'
+  | 'local'
+  | 'utc'
   | 'time'
   | 'text'
   | 'none'
@@ -202,7 +204,7 @@ function cellForm(reader: ColumnReader): CellForm | null {
   if (type === 'string') return 'text'
   if (type === 'date' && storage === 'text') return 'time'
   if (type === 'number' && storage === 'int64') return 'safe'
-  return storage === 'text' || storage === 'json' ? null : storage
+  return storage === 'text' || storage === 'json' || storage === 'decimal' ? null : storage
 }
 
 /**
@@ -227,6 +229,13 @@ function cellSql(form: CellForm, place: number): string {
       return same('bigint')
     case 'date':
       return same('date')
+    case 'local':
+    case 'utc': {
+      // Both have the same microseconds, and `utc` ends with a Z.
+      const time = `try_cast(${cell} as ${form === 'utc' ? 'timestamptz' : 'timestamp'})`
+      const text = `make_timestamp(epoch_us(${time}))::varchar${form === 'utc' ? " || 'Z'" : ''}`
+      return checked(`when ${text} = replace(${cell}, 'T', ' ') then ${time}`)
+    }
     case 'double': {
       const isExact = `(strlen(${cell}) <= 15 or try_cast(${cell} as double)::varchar = ${cell})`
       return checked(

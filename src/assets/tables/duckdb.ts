@@ -70,6 +70,9 @@ export function named(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
 }
 
+/** A table of DuckDB itself as a suggestion for an unknown name. */
+const SYSTEM_TABLE = /\nDid you mean "(?:pg_|sqlite_|duckdb_|pragma_|information_schema)[^"]*"\?/
+
 /**
  * Returns the error for a wrong query, from a reason or a message of DuckDB. A ByrefError stays unchanged. `tables` are
  * the names that the query was given for its tables.
@@ -80,7 +83,8 @@ export function queryFailed(reason: unknown, tables: readonly string[] = []): By
     tables.length > 0
       ? ` The tables of this query are ${tables.map(named).join(', ')}.`
       : ' Tables are named by their references in double quotes: from "asset://id".'
-  const why = typeof reason === 'string' ? reason : errorMessage(reason)
+  const message = typeof reason === 'string' ? reason : errorMessage(reason)
+  const why = message.replace(SYSTEM_TABLE, '')
   const hint = /\b(does not exist|syntax error)\b/.test(why) ? known : ''
   return new ByrefError('invalid_arguments', `The query failed. ${why}${hint}`, { cause: reason })
 }

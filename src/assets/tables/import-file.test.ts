@@ -186,6 +186,15 @@ describe('importFile', () => {
     expect((await importText('"a,b"\n1\n')).content?.rows).toEqual([{ 'a,b': 1 }])
   })
 
+  it('reads UTF-8 that ends in the middle of a character', async () => {
+    const whole = Buffer.from('name,n\nMüller,1\nZoë')
+    const cut = whole.subarray(0, -1)
+    const { content } = await importText(cut)
+    expect(content?.rows.map(({ name }) => name)).toEqual(['Müller', 'Zo\ufffd'])
+    const latin = Buffer.from('n,name\n1,Zo\xeb', 'latin1')
+    expect((await importText(latin)).content?.rows).toEqual([{ n: 1, name: 'Zoë' }])
+  })
+
   it('reads files of other programs', async () => {
     expect((await importText('\ufeffa,b\r\n1,"x\r\ny"\r\n')).content?.rows).toEqual([
       { a: 1, b: 'x\r\ny' },

@@ -61,7 +61,7 @@ export class Importer {
   async tableOf(
     ref: string,
     { namespace, signal }: NamespaceOption & { signal?: AbortSignal },
-  ): Promise<{ table: string } | { table: null; problem: string }> {
+  ): Promise<{ table: string } | { table: null; isWorkbook: boolean; problem: string }> {
     const { reader } = this.#scope
     const info = await reader.info(ref, { namespace })
     if (info.table) return { table: ref }
@@ -70,10 +70,11 @@ export class Importer {
     const content = Object(book && (await reader.resolve(book, { namespace })))
     const sheets = sheetsIn(info, content.sheets)
     if (sheets.length > 0) {
-      return { table: null, problem: `a workbook; name one of its sheets: ${sheets.join(', ')}` }
+      const problem = `a workbook; name one of its sheets: ${sheets.join(', ')}`
+      return { table: null, isWorkbook: true, problem }
     }
     if (made?.table) return { table: made.table.ref }
-    return { table: null, problem: `${info.mime} and not a table` }
+    return { table: null, isWorkbook: false, problem: `${info.mime} and not a table` }
   }
 
   async #importBody(

@@ -260,14 +260,18 @@ describe('a spreadsheet as a table', () => {
     expect(rows).toEqual(expected)
   })
 
-  it('has the time of a cell that is only a time of day', async () => {
-    const times = [0, 0.354166666666667, 0.999988425925926].map((value, i) => {
-      return Buffer.from(`<row r="${i + 2}"><c r="A${i + 2}" s="1"><v>${value}</v></c></row>`)
-    })
+  it('has the time of a cell that is only a time of day, or a duration', async () => {
+    const times = [0, 0.354166666666667, 0.999988425925926, 1, 1.14583333333333, 60.5].map(
+      (value, i) => {
+        return Buffer.from(`<row r="${i + 2}"><c r="A${i + 2}" s="1"><v>${value}</v></c></row>`)
+      },
+    )
     const sheet = Buffer.concat([sheetRows([['opens']]), ...times])
     const { types, rows } = await imported(workbook({ S: sheet }), 'x.xlsx')
     expect(types).toEqual([['opens', 'string']])
-    expect(rows.map(({ opens }) => opens)).toEqual(['00:00:00', '08:30:00', '23:59:59'])
+    expect(rows.map(({ opens }) => opens)).toEqual([
+      ...['00:00:00', '08:30:00', '23:59:59', '24:00:00', '27:30:00', '1452:00:00'],
+    ])
   })
 
   it('has texts with their spaces, and no value for a text of spaces', async () => {

@@ -2,7 +2,7 @@ import type { SchemaElement, SchemaTree } from 'hyparquet'
 import { putKey } from '../../core/json/json.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
 import { bufferOf } from '../bodies/buffer-of.ts'
-import { jsonInteger, numberShape } from './long-number.ts'
+import { jsonInteger, numberShape, parseJson } from './long-number.ts'
 import type { ColumnType } from './table-facts.ts'
 
 const { isUtf8 } = nodeBuiltin('node:buffer')
@@ -147,7 +147,7 @@ function valueReader(element: SchemaElement, type: ColumnType): (cell: unknown) 
     case 'object':
     case 'array':
     case 'mixed':
-      return (cell) => JSON.parse(String(plainValue(cell, textOrBase64)))
+      return (cell) => parseJson(String(plainValue(cell, textOrBase64)), (_, digits) => digits)
     case 'boolean':
       return (cell) => cell
     default: {
@@ -180,7 +180,7 @@ function signed(bytes: Uint8Array): bigint {
 }
 
 /** Returns bytes without a declared type as text if they are UTF-8, or else as base64. */
-function textOrBase64(bytes: ArrayBufferView): string {
+export function textOrBase64(bytes: ArrayBufferView): string {
   const found = bufferOf(bytes)
   return isUtf8(found) ? found.toString() : found.toString('base64')
 }

@@ -92,6 +92,54 @@ describe('Assets.query', () => {
     expect(await ask(`select day from "${refs.trips}" limit 1`)).toEqual([{ day: '2024-01-31' }])
   })
 
+  it('returns times and decimals that a query, and other programs, can compute with', async () => {
+    const { ref } = await assets.query({
+      sql: `select timestamp '2024-01-31 10:00:00.5' as t, timestamptz '2024-01-31 10:00:00+02' as utc,
+        unnest([12345678901234567890.10, 0.05])::decimal(38,2) as amount`,
+    })
+    const { bytes } = await assets.get(ref)
+    const { table } = await assets.importFile(bytes, { name: 'result.parquet' })
+    for (const one of [ref, table?.ref]) {
+      expect(
+        await ask(
+          `select any_value(typeof(t)) as t, hour(any_value(utc)) as h, sum(amount) as amount from "${one}"`,
+        ),
+      ).toEqual([{ t: 'TIMESTAMP', h: 8, amount: '12345678901234567890.15' }])
+    }
+  })
+
+  it('reads columns without values as any type', async () => {
+    const jan = await importCsv('jan.csv', 'id,discount,day\n1,0.5,2024-01-01\n')
+    const feb = await importCsv('feb.csv', 'id,discount,day\n2,,\n')
+    expect(await ask(`select * from "${jan}" union all select * from "${feb}"`)).toEqual([
+      { id: 1, discount: 0.5, day: '2024-01-01' },
+      { id: 2, discount: null, day: null },
+    ])
+    expect(await ask(`select sum(discount) as n from "${feb}"`)).toEqual([{ n: null }])
+  })
+
+  it.each(['where false', 'where id = 1', 'order by id'])(
+    'keeps the types of a result whose first rows have no values: %s',
+    async (some) => {
+      const long = await assets.query({
+        sql: `select id, if(id > 30000, id / 2, null)::double as v, if(id > 30000, id, null) as n,
+          if(id > 30000, 1.5::decimal(30,2), null) as p, if(id > 30000, true, null) as b,
+          if(id > 30000, date '2024-01-01', null) as d, if(id > 30000, timestamp '2024-01-01 10:00:00', null) as t,
+          if(id > 30000, timestamptz '2024-01-01 10:00:00+00', null) as z from range(1, 40001) r(id) ${some}`,
+      })
+      const { columns } = await assets.rows(long.ref)
+      const types = ['number', 'number', 'number', 'number', 'boolean', 'date', 'date', 'date']
+      expect(columns.map(({ type }) => type).slice(1)).toEqual(types.slice(1))
+      const sums = `select sum(v) as v, sum(n) as n, sum(p) as p, bool_or(b) as b,
+        max(date_trunc('month', d))::date as d, max(date_trunc('day', t)) as t, max(date_trunc('day', z)) as z from "${long.ref}"`
+      const [found] = await ask(sums)
+      const full = { v: 175002500, n: 350005000, p: 15000, b: true, d: '2024-01-01' }
+      const times = { t: '2024-01-01T00:00:00', z: '2024-01-01T00:00:00Z' }
+      const none = { v: null, n: null, p: null, b: null, d: null, t: null, z: null }
+      expect(found).toEqual(some.startsWith('where') ? none : { ...full, ...times })
+    },
+  )
+
   it('finds columns whose names differ in case', async () => {
     const ref = await importCsv('x.csv', 'id,ID\n1,2\n')
     const { columns } = (await assets.resolve(ref)) as { columns: { name: string }[] }
@@ -139,7 +187,7 @@ describe('Assets.query', () => {
       [timestamp '2024-01-01 08:00:00.5', null] as l, {'d': date '2024-01-01'} as o`
     expect(await ask(sql)).toEqual([
       {
-        m: { a: ['2024-01-01T08:00:00+00:00'] },
+        m: { a: ['2024-01-01T08:00:00Z'] },
         l: ['2024-01-01T08:00:00.5', null],
         o: { d: '2024-01-01' },
       },
@@ -159,7 +207,7 @@ describe('Assets.query', () => {
     })
     const { columns, rows } = (await assets.resolve(ref)) as { columns: object[]; rows: object[] }
     expect(columns).toMatchObject([{ type: 'number' }, { type: 'date' }])
-    const t = '2024-01-01T08:00:00+00:00'
+    const t = '2024-01-01T08:00:00Z'
     expect(rows).toEqual([
       { x: 1.5, t },
       { x: Number.NaN, t },
@@ -236,11 +284,22 @@ describe('Assets.query', () => {
     const query = { sql: 'select * from towns', tables: { t: refs.cities ?? '' } }
     const error = await assets.query(query).catch((reason: Error) => reason)
     expect(Object(error).message).toMatch(/towns.*The tables of this query are "t"\.$/s)
+    const { message } = await failure('select * from tables')
+    expect(message).toMatch(/tables does not exist!\s+LINE 1/)
+  })
+
+  it('reports an option that is passed with the SQL', async () => {
+    const query = { sql: 'select 1', rows: 10 }
+    await expect(assets.query(query)).rejects.toThrow(
+      '"rows" belongs to the second argument: assets.query({ sql }, { rows })',
+    )
   })
 
   it('reports errors in a query', async () => {
     expect((await failure(`select nam from "${refs.cities}"`)).message).toMatch(/nam.*name/s)
     expect((await failure('selec 1')).message).toMatch(/syntax error/)
+    const pivot = `pivot "${refs.cities}" on land using count(*)`
+    expect((await failure(pivot)).message).toMatch(/PIVOT needs its values.* in \('a', 'b'\)/)
     expect((await failure('-- select 1')).message).toMatch(/no statement; write one SELECT/)
     expect((await failure(`select * from ${refs.cities}`)).message).toMatch(/in double quotes/)
     const { ref } = await assets.save(new Blob(['no table']), 'text/plain')
@@ -266,6 +325,15 @@ describe('Assets.query', () => {
     const deep =
       'with recursive t(n) as (select 1 union all select n + 1 from t) select sum(n) from t'
     expect((await failure(deep, { timeoutMs: 300 })).code).toMatch(/tool_timeout|invalid_arguments/)
+  })
+
+  it('reports a text that does not fit into memory', async () => {
+    expect(await failure("select repeat('x', 40_000_000) as x")).toMatchObject({
+      code: 'result_too_large',
+    })
+    expect(await failure("select error('Failed to allocate memory')")).toMatchObject({
+      code: 'invalid_arguments',
+    })
   })
 
   it('limits rows, characters and memory', async () => {
@@ -459,6 +527,16 @@ describe('a file that was saved and not imported', () => {
       message: `${book.ref} is a workbook; name one of its sheets: "First" is ${book.ref}-1, "Second" is ${book.ref}-2`,
     })
     expect(await read(`${book.ref}-2`)).toEqual([{ n: 1 }])
+    await expect(read(`${book.ref}-workbook`)).rejects.toThrow(
+      `is a workbook; name one of its sheets: "First" is ${book.ref}-1`,
+    )
+    const content = [{ n: 3 }]
+    const list = await own.saveAsset({
+      asset_id: 'my-workbook',
+      content_type: 'application/json',
+      content,
+    })
+    expect(await read(list.ref)).toEqual(content)
     const { ref: text } = await own.save(new Blob(['n']), 'text/plain')
     await expect(read(text)).rejects.toThrow('neither a table nor a list of objects')
   })

@@ -1,7 +1,7 @@
 import { ByrefError } from '../../core/errors.ts'
 import { isAssetRef } from '../../core/refs/asset-ref.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
-import { type ColumnReader, textColumn, valueColumn } from './column.ts'
+import { type ColumnReader, type EmptyColumn, textColumn, valueColumn } from './column.ts'
 import {
   type Duckdb,
   type DuckdbConnection,
@@ -13,6 +13,7 @@ import {
 } from './duckdb.ts'
 import { isoDate } from './iso-date.ts'
 import { parseJson } from './long-number.ts'
+import { textOrBase64 } from './parquet-values.ts'
 import { createSpool, type Spool } from './spool.ts'
 import type { TableColumn } from './table-facts.ts'
 import type { BoundTable, TableTask } from './table-task.ts'
@@ -71,7 +72,9 @@ async function createView(
     const type = storedType === 'VARCHAR' ? sqlType(columns[i] as TableColumn) : null
     if (type === null) return []
     const column = named(String(stored))
-    const value = type === 'timestamp' ? timeSql(column) : `try_cast(${column} as ${type})`
+    const cast = type === 'timestamp' ? timeSql(column) : `try_cast(${column} as ${type})`
+    // NULL fits to values of any type.
+    const value = type === 'null' ? type : cast
     return [`${value} as ${column}`]
   })
   const replaced = typed.length > 0 ? ` replace (${typed.join(', ')})` : ''
@@ -87,9 +90,11 @@ function timeSql(column: string): string {
   return `case when ${hasOffset} then ${inUtc} else try_cast(${text} as timestamp) end`
 }
 
-/** Returns the SQL type that a column is cast to. Null if it already has its type. */
+/** Returns the SQL type that a text column is cast to. Null if it is a column of text. */
 function sqlType({ type, scale = 0 }: TableColumn): string | null {
   switch (type) {
+    case 'empty':
+      return 'null'
     case 'date':
       return 'timestamp'
     case 'decimal':
@@ -110,8 +115,13 @@ async function checkStatement(connection: DuckdbConnection, sql: string): Promis
   if (tree.statements?.length === 0) throw queryFailed('It has no statement; write one SELECT.')
   checkNames(tree)
   const statements = await connection.extractStatements(sql)
-  if (statements.count !== 1)
-    throw queryFailed(`It has ${statements.count} statements; write one SELECT.`)
+  if (statements.count !== 1) {
+    // DuckDB makes two statements of a PIVOT that finds its values itself.
+    const reason = /\bpivot\b/i.test(sql)
+      ? "PIVOT needs its values: pivot … on column in ('a', 'b')."
+      : `It has ${statements.count} statements; write one SELECT.`
+    throw queryFailed(reason)
+  }
   // DuckDB calls a PRAGMA a SELECT, but it makes no syntax tree of one, so its names are not checked.
   if (tree.error_type === 'not implemented') throw onlySelect()
   const prepared = await statements.prepare(0)
@@ -165,6 +175,15 @@ type Converter = Duckdb['JsonDuckDBValueConverter']
 
 /** SQL types whose values are text: numbers with all digits, and times, which become ISO 8601. Lists end with `[]`. */
 const TEXT = /^(U?BIGINT|U?HUGEINT|DECIMAL|BIGNUM|DATE|TIMESTAMP)[^[]*$/
+/** What columns of these SQL types are without values. INTEGER is also the type of NULL. */
+const EMPTY: readonly (readonly [RegExp, EmptyColumn])[] = [
+  [/^(U?BIGINT|U?HUGEINT)$/, { type: 'number', storage: 'int64' }],
+  [/^(FLOAT|DOUBLE|DECIMAL\(.*\))$/, { type: 'number', storage: 'double' }],
+  [/^BOOLEAN$/, { type: 'boolean', storage: 'boolean' }],
+  [/^DATE$/, { type: 'date', storage: 'date' }],
+  [/^TIMESTAMP(_S|_MS|_NS)?$/, { type: 'date', storage: 'local' }],
+  [/^TIMESTAMP WITH TIME ZONE$/, { type: 'date', storage: 'utc' }],
+]
 /** Up to this number of rows, a result has at most `few` characters; one of more rows has at most `many`. */
 const MAX_CHARACTERS = { rows: 100_000, few: 32 * 1024 * 1024, many: 1024 * 1024 * 1024 }
 
@@ -194,7 +213,8 @@ async function parquetOfResult(
 }
 
 function readerOf(name: string, type: string): ColumnReader {
-  return TEXT.test(type) ? textColumn(name) : valueColumn(name)
+  const empty = EMPTY.find(([types]) => types.test(type))?.[1]
+  return TEXT.test(type) ? textColumn(name, { empty }) : valueColumn(name, empty)
 }
 
 /** Yields the rows of a result. JSON in a cell becomes its value. */
@@ -215,13 +235,18 @@ function jsonIn(text: unknown): Json {
 }
 
 /**
- * Creates a function that converts cells to JSON. NaN and the infinities stay numbers, and maps become objects. Inside
- * lists and objects, times are ISO 8601, and whole numbers are numbers, or text beyond 2^53.
+ * Creates a function that converts cells to JSON. NaN and the infinities stay numbers, maps become objects, and bytes
+ * become text as in a Parquet file. Inside lists and objects, times are ISO 8601, and whole numbers are numbers, or text
+ * beyond 2^53.
  */
-function cellConverter({ JsonDuckDBValueConverter: toJson, DuckDBMapType }: Duckdb): Converter {
+function cellConverter(duckdb: Duckdb): Converter {
+  const { DuckDBBlobValue, DuckDBMapType, DuckDBTimestampTZValue } = duckdb
+  const { JsonDuckDBValueConverter: toJson } = duckdb
   const cell: Converter = (value, type) => {
     if (typeof value === 'number') return value
+    if (value instanceof DuckDBBlobValue) return textOrBase64(value.bytes)
     const json = toJson(value, type, inside)
+    if (value instanceof DuckDBTimestampTZValue) return String(json).replace(/\+00$/, 'Z')
     if (!(type instanceof DuckDBMapType) || json === null) return json
     const entries = json as { key: Json; value: Json }[]
     return Object.fromEntries(entries.map(({ key, value }) => [String(key), value]))

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import type { SchemaElement } from 'hyparquet'
+import { parquetMetadata, type SchemaElement } from 'hyparquet'
 import { parquetWriteBuffer } from 'hyparquet-writer'
 import { describe, expect, it } from 'vitest'
 import { fetchAssetTool, searchAssetTool } from '../asset-tools.ts'
@@ -108,6 +108,72 @@ describe('numbers of a table', () => {
       ),
       { numRuns: 50 },
     )
+  })
+})
+
+describe('the Parquet file of a table', () => {
+  /** The declared type of each column that has one other than text. */
+  async function declared(text: string) {
+    const { assets, ref, rows, columns } = await imported(text)
+    const { bytes } = await assets.get(ref)
+    const { schema } = parquetMetadata(new Uint8Array(bytes).buffer)
+    const typed = schema.flatMap(({ name, logical_type: type }) =>
+      type && type.type !== 'STRING' ? [[name, type]] : [],
+    )
+    return { types: Object.fromEntries(typed), rows, columns, assets, bytes }
+  }
+
+  const time = (isAdjustedToUTC: boolean) => ({
+    type: 'TIMESTAMP',
+    isAdjustedToUTC,
+    unit: 'MICROS',
+  })
+  const decimal = { type: 'DECIMAL', precision: 38, scale: 2 }
+
+  it('has times and decimals that other programs can compute with', async () => {
+    const { types, rows, columns, assets, bytes } = await declared(
+      'at,utc,amount\n1969-12-31 23:59:59.999999,2024-02-29T10:00:00Z,-0.05\n' +
+        '2024-02-29T10:00:00.5,0000-01-01 00:00:00Z,123456789012345678901234567890123456.10\n,,\n',
+    )
+    expect(types).toEqual({ at: time(false), utc: time(true), amount: decimal })
+    expect(rows).toEqual([
+      { at: '1969-12-31T23:59:59.999999', utc: '2024-02-29T10:00:00Z', amount: '-0.05' },
+      {
+        at: '2024-02-29T10:00:00.5',
+        utc: '0000-01-01T00:00:00Z',
+        amount: '123456789012345678901234567890123456.10',
+      },
+      { at: null, utc: null, amount: null },
+    ])
+    const { table } = await assets.importFile(bytes, { name: 'again.parquet' })
+    const again = (await assets.resolve(table?.ref ?? '')) as object
+    expect(again).toMatchObject({ columns, rows })
+  })
+
+  it.each([
+    ['a time without seconds', '2024-01-01T10:00', '1.00'],
+    ['zeros behind a time', '2024-01-01T10:00:00.50', '01.00'],
+    ['nanoseconds', '2024-01-01T10:00:00.000000001', '.50'],
+    ['a zone', '2024-01-01T10:00:00+00:00', '-0.00'],
+    ['a time in UTC', '2024-01-01T10:00:00Z', '1.0'],
+    ['a day', '2024-01-01', '1'],
+    ['the end of a day', '2024-01-01T24:00:00', '+1.00'],
+  ])('has text where a late cell is written in another way: %s', async (_, at, amount) => {
+    const long = '12345678901234567.25'
+    const lines = `2024-01-01T10:00:00,${long}\n`.repeat(21_000)
+    const { types, rows } = await declared(`at,amount\n${lines}${at},${amount}\n`)
+    expect(types).toEqual(amount === '1.00' ? { amount: decimal } : {})
+    expect(rows[0]).toEqual({ at: '2024-01-01T10:00:00', amount: long })
+    expect(rows.at(-1)).toEqual({ at, amount })
+  })
+
+  it('has the times and decimals of JSON', async () => {
+    const long = '{"at":"2024-01-01T10:00:00.25Z","amount":12345678901234567.25}'
+    const { bytes } = await imported(`[${long}]`, 'x.json').then(({ assets, ref }) =>
+      assets.get(ref),
+    )
+    const { rows } = await imported(bytes, 'x.parquet')
+    expect(rows).toEqual([{ at: '2024-01-01T10:00:00.25Z', amount: '12345678901234567.25' }])
   })
 })
 
@@ -388,7 +454,7 @@ describe('a Parquet file as a table', () => {
   })
 
   it('has bytes that are not text as base64, also inside of values', async () => {
-    const { rows } = await imported(
+    const { rows, assets, ref } = await imported(
       await byDuckdb(`select 'caf\\xC3\\xA9'::blob as text, '\\xFF\\x00'::blob as bytes,
         ['\\xFF'::blob, 'a'::blob] as list, {'file': '\\xFF'::blob} as object, map {'k'::blob: 1} as map`),
       'x.parquet',
@@ -396,6 +462,16 @@ describe('a Parquet file as a table', () => {
     expect(rows).toEqual([
       { text: 'café', bytes: '/wA=', list: ['/w==', 'a'], object: { file: '/w==' }, map: { k: 1 } },
     ])
+    const { ref: edited } = await assets.edit(ref, [{ sql: 'select * from rows' }])
+    expect(await assets.resolve(`${edited}/content/rows`)).toEqual(rows)
+  })
+
+  it('keeps the digits of numbers in JSON', async () => {
+    const { rows } = await imported(
+      await byDuckdb(`select '{"id":9007199254740993,"n":1.5}'::json as json`),
+      'x.parquet',
+    )
+    expect(rows).toEqual([{ json: { id: '9007199254740993', n: 1.5 } }])
   })
 
   it('is rejected with the type of a column that cannot be read', async () => {

@@ -110,13 +110,14 @@ function asTaskError(error: unknown): TaskError {
   return { code, ...facts, table: { line: error.line, reason: error.reason } }
 }
 
+/** The second is from DuckDB's binding for Node. In an error that a query raises itself, other words precede it. */
+const MEMORY_ERROR =
+  /^Out of Memory Error|^Failed to allocate memory$|allocation failed|Invalid \w+ length/
+
 /** Returns whether DuckDB or JavaScript ran out of memory, which libraries report in various ways. */
 function isMemory(error: unknown): boolean {
   if (!(error instanceof Error)) return false
-  return (
-    /^Out of Memory Error|allocation failed|Invalid \w+ length/.test(error.message) ||
-    isMemory(error.cause)
-  )
+  return MEMORY_ERROR.test(error.message) || isMemory(error.cause)
 }
 
 /**

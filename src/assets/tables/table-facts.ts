@@ -32,8 +32,21 @@ export interface TableColumn {
   scale?: number
 }
 
-/** How a Parquet file stores a column's values; `json` is text that contains JSON. */
-export type Storage = 'int32' | 'int64' | 'double' | 'boolean' | 'date' | 'text' | 'json'
+/**
+ * How a Parquet file stores a column's values. Times are `local` (without a zone) or `utc`; both count microseconds.
+ * `json` is text that contains JSON. Times and decimals that these would write differently are `text`.
+ */
+export type Storage =
+  | 'int32'
+  | 'int64'
+  | 'double'
+  | 'decimal'
+  | 'boolean'
+  | 'date'
+  | 'local'
+  | 'utc'
+  | 'text'
+  | 'json'
 
 /** What the record of a table contains. The rows are the body, as Parquet. */
 export interface TableFacts {
@@ -66,6 +79,11 @@ export function derivedIds(file: string) {
     sheet: (number: number) => `${file}-${number}`,
     workbook: `${file}-workbook`,
   }
+}
+
+/** Returns whether the id of an asset may be the id of a workbook. */
+export function isWorkbook(assetId: string): boolean {
+  return assetId.endsWith('-workbook')
 }
 
 /** Returns whether a path in a table names all of its rows. */

@@ -222,6 +222,8 @@ function start(): ChildProcess {
   const env = Object.fromEntries(
     names.map((name) => [name, process.env[name]]).filter(([, value]) => value !== undefined),
   )
+  // Queries give the same results everywhere, and their times with a zone are in UTC.
+  env.TZ = 'UTC'
   const options: SpawnOptions = { env, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] }
   const isLimited = process.platform === 'linux' && existsSync('/bin/sh')
   if (!isLimited) return spawn(process.execPath, args, options)

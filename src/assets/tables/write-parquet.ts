@@ -2,7 +2,7 @@ import type { RowGroup, SchemaElement } from 'hyparquet'
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer'
 import { nodeBuiltin } from '../../node-builtin.ts'
 import type { Spool } from './spool.ts'
-import type { Storage } from './table-facts.ts'
+import type { Storage, TableColumn } from './table-facts.ts'
 import { uniqueNames } from './unique-names.ts'
 
 const { setImmediate } = nodeBuiltin('node:timers/promises')
@@ -23,8 +23,17 @@ const ELEMENTS: Readonly<Record<Storage, Partial<SchemaElement>>> = {
   int32: { type: 'INT32' },
   int64: { type: 'INT64' },
   double: { type: 'DOUBLE' },
+  decimal: { type: 'FIXED_LEN_BYTE_ARRAY', type_length: 16, converted_type: 'DECIMAL' },
   boolean: { type: 'BOOLEAN' },
   date: { type: 'INT32', converted_type: 'DATE', logical_type: { type: 'DATE' } },
+  local: {
+    type: 'INT64',
+    logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: false, unit: 'MICROS' },
+  },
+  utc: {
+    type: 'INT64',
+    logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MICROS' },
+  },
   text: { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } },
   json: { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } },
 }
@@ -34,7 +43,7 @@ const DECLARED_JSON = { converted_type: 'JSON', logical_type: { type: 'JSON' } }
 
 /** Creates the output of a Parquet file with these columns to a spool. */
 export function createParquetOutput(
-  columns: readonly { name: string; storage: Storage }[],
+  columns: readonly (Pick<TableColumn, 'name' | 'scale'> & { storage: Storage })[],
   spool: Spool,
 ) {
   const names = storedNames(columns.map(({ name }) => name))
@@ -44,8 +53,9 @@ export function createParquetOutput(
     bytes.index = 0
     return spool.append(written)
   }
-  const elements = columns.map(({ storage }, i) => ({
+  const elements = columns.map(({ storage, scale }, i) => ({
     ...ELEMENTS[storage],
+    ...(storage === 'decimal' && decimalOf(scale)),
     name: names[i] as string,
     repetition_type: 'OPTIONAL' as const,
   }))
@@ -102,6 +112,12 @@ export function createParquetOutput(
       await parquet.finish()
     },
   }
+}
+
+/** Returns what only the declaration of a decimal has. 16 bytes keep 38 digits. */
+function decimalOf(scale = 0): Partial<SchemaElement> {
+  const precision = 38
+  return { precision, scale, logical_type: { type: 'DECIMAL', precision, scale } }
 }
 
 function schemaOf(elements: readonly SchemaElement[]): SchemaElement[] {

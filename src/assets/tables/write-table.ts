@@ -96,7 +96,7 @@ function groupWriter(input: TableInput, body: Spool, isFirst: boolean) {
 
   function begin(): ParquetOutput {
     const columns = input.columns.map((reader) => ({
-      name: reader.column().name,
+      ...reader.column(),
       storage: reader.storage(),
     }))
     kinds = input.columns.map(kindOf)
@@ -155,8 +155,13 @@ function isStoredAs(columns: readonly ColumnReader[], kinds: readonly string[]):
   return columns.length === kinds.length && columns.every((one, i) => kindOf(one) === kinds[i])
 }
 
-/** Returns how the cells of a column are converted. Text depends on the type: dates become ISO 8601. */
+/**
+ * Returns how the cells of a column are converted. Text depends on the type (dates become ISO 8601), and decimals on
+ * their scale.
+ */
 function kindOf(reader: ColumnReader): string {
   const storage = reader.storage()
-  return `${storage} ${reader.form()} ${storage === 'text' ? reader.column().type : ''}`
+  const { type, scale } = reader.column()
+  const detail = storage === 'text' ? type : storage === 'decimal' ? scale : ''
+  return `${storage} ${reader.form()} ${detail}`
 }

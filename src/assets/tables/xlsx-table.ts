@@ -23,8 +23,11 @@ interface Workbook {
 }
 
 const BATCH = 1_000
-/** The date of cells that contain only a time of day. Spreadsheets count days from this date. */
-const DAY_OF_TIMES = '1899-12-30'
+/** Spreadsheets count days from this date, so cells that contain only a time of day have it. */
+const FIRST_DAY = Date.UTC(1899, 11, 30)
+/** Longer durations are dates. The library does not say which of the two a cell is. */
+const MAX_DURATION = Date.UTC(1900, 2, 1) - FIRST_DAY
+const HOUR = 60 * 60 * 1000
 /** Maximum number of sheets, because each one becomes an asset. */
 const MAX_SHEETS = 500
 
@@ -87,7 +90,7 @@ function sheetTable(source: Pick<Workbook, 'name'>, [header, ...rows]: Cell[][])
         return
       }
       const names = header.slice(0, widthOf(header)).map((cell) => String(cell ?? ''))
-      columns ??= columnNames(source, names).map(valueColumn)
+      columns ??= columnNames(source, names).map((name) => valueColumn(name))
       for (let at = 0; at < rows.length; at += BATCH) {
         const batch = rows.slice(at, at + BATCH)
         const width = Math.max(...batch.map(widthOf))
@@ -108,17 +111,21 @@ function isBlank(cell: ExcelCell): boolean {
   return cell === null || (typeof cell === 'string' && cell.trim() === '')
 }
 
-/** Returns a cell as JSON. Dates and times become ISO 8601. */
+/** Returns a cell as JSON. Dates and times become ISO 8601, and durations hours: `27:30:00`. */
 function jsonCell(cell: ExcelCell): Cell {
   if (isBlank(cell)) return null
   if (!(cell instanceof Date)) return cell
   // The library makes an invalid date of a number that is too large for one.
   if (Number.isNaN(cell.getTime())) return null
-  const [day = '', time = ''] = toSecond(cell)
+  const date = toSecond(cell)
+  const [day = '', time = ''] = date
     .toISOString()
     .replace(/(\.000)?Z$/, '')
     .split('T')
-  if (day === DAY_OF_TIMES) return time
+  const duration = date.getTime() - FIRST_DAY
+  if (duration >= 0 && duration < MAX_DURATION) {
+    return `${Math.floor(duration / HOUR)}`.padStart(2, '0') + time.slice(2)
+  }
   return time === '00:00:00' ? day : `${day}T${time}`
 }
 

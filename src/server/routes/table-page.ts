@@ -132,8 +132,9 @@ function holds(cell: unknown, { is, to }: Condition): boolean {
 
 /** Compares a cell with what a person typed: text that looks like a number is one, where the cell is a number. */
 function compareTyped(cell: unknown, to: Condition['to']): number {
-  const isTyped = isNumber(cell) && typeof to === 'string' && to.trim() !== ''
-  return compare(cell, isTyped && Number.isFinite(Number(to)) ? Number(to) : to)
+  if (!isNumber(cell) || typeof to !== 'string' || to.trim() === '') return compare(cell, to)
+  if (/^[+-]?\d+$/.test(to.trim())) return compare(cell, BigInt(to))
+  return compare(cell, Number.isFinite(Number(to)) ? Number(to) : to)
 }
 
 /** Maximum gap between rows that are read together. Rows in the gap are dropped, because a second read takes longer. */
