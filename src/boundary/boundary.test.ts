@@ -308,3 +308,14 @@ describe('asset_ref_as', () => {
     )
   })
 })
+
+describe('store', () => {
+  it('stores the last value of a generator', async () => {
+    async function* values() {
+      yield { n: 1 }
+      yield { n: 2, picture: PNG }
+    }
+    const stored = await boundary.store({ tool: 't', toolCallId: 'c' }, values())
+    expect(stored.value).toMatchObject({ n: 2, picture: { mimeType: 'image/png' } })
+  })
+})

@@ -13,7 +13,7 @@ import { resultItem, type ShownResult } from '../prompt/result-item.ts'
 import { CODEC, type Codec, describeTool } from './describe-tool.ts'
 import { type ResolvedCall, resolveCall } from './resolve.ts'
 import { type Placeholder, resolveAssets } from './resolve-assets.ts'
-import { offload, type StoredResult, type StoringCall, storeResult } from './store.ts'
+import { lastYield, offload, type StoredResult, type StoringCall, storeResult } from './store.ts'
 import { TOOL_OPTIONS, type Tool } from './tool.ts'
 import { validateInput } from './validate.ts'
 import type { ValueSource } from './value-source.ts'
@@ -49,7 +49,10 @@ export interface Boundary {
    *   throws
    */
   withInput<T>(call: BoundaryCall, use: (input: unknown) => T): Promise<Awaited<T>>
-  /** Saves the bytes in a tool's result as assets and puts references in their place. */
+  /**
+   * Saves the bytes in a tool's result as assets and puts references in their place. The result of a generator is its
+   * last value.
+   */
   store(call: StoringCall, result: unknown): Promise<StoredResult>
   /**
    * Saves a stored value as an asset if its JSON has more than `maxResultChars` characters (default 32,768). A reference
@@ -119,7 +122,7 @@ export function boundaryOf(assets: () => Assets, codec: Codec = {}): Boundary {
     describe: (tool) => describeTool({ ...tool, ...WITHOUT_ENGINE }),
     resolve: ({ tool, arguments: args }, values) => resolveCall(tool, args, { values, assets }),
     withInput: ({ tool, arguments: args }, use) => withInput(tool, { args, assets, codec }, use),
-    store: (call, result) => storeResult(call, result, assets),
+    store: async (call, result) => storeResult(call, await lastYield(result, call), assets),
     offload: (call, stored) => offload(call, stored, assets),
     show: (call, value, number) => showValue(call, value, number),
   }

@@ -79,7 +79,7 @@ export interface ByrefErrorOptions {
 }
 
 /** Marks errors of all copies of byref in a process: bundlers such as that of Next.js give each route its own. */
-const MARK = Symbol.for('byref.error')
+const MARK = Symbol.for('byref')
 
 /**
  * The base class of all errors that byref throws deliberately. `code` is stable and meant for programs.
@@ -88,7 +88,7 @@ const MARK = Symbol.for('byref.error')
 export class ByrefError extends Error {
   static override [Symbol.hasInstance](value: unknown): boolean {
     // biome-ignore lint/complexity/noThisInStatic: subclasses inherit it.
-    return this === ByrefError ? Object(value)[MARK] === true : super[Symbol.hasInstance](value)
+    return this === ByrefError ? MARK in Object(value) : super[Symbol.hasInstance](value)
   }
 
   readonly code: ByrefErrorCode

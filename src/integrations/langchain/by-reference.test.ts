@@ -409,6 +409,10 @@ describe('tools of LangChain by reference', () => {
     expect(refs.tools([provider, headless])).toEqual([provider, headless])
   })
 
+  it('rejects tools in another form', () => {
+    expect(() => refs.tools({ size } as never)).toThrow(/must be an array/)
+  })
+
   it('keeps namespaces apart, and adds edit_asset', async () => {
     const root = byReference({ editing: true })
     const [ada, bob] = ['ada', 'bob'].map((user) => root.scoped(user))

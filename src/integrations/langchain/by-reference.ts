@@ -11,7 +11,7 @@ import {
 import type { AssetTool } from '../../assets/asset-tools.ts'
 import type { Assets } from '../../assets/assets-contract.ts'
 import { queryTablesTool } from '../../assets/tables/query-tables-tool.ts'
-import type { OptionTable } from '../../core/check-options.ts'
+import { checkValue, is, type OptionTable } from '../../core/check-options.ts'
 import { ByrefError } from '../../core/errors.ts'
 import type { TrustMode } from '../../core/events/events.ts'
 import { shortMessage } from '../../engine/run-errors.ts'
@@ -159,6 +159,7 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
       readingTools,
       tools(tools) {
         if (trust) throw new ByrefError('config_invalid', NEEDS_MIDDLEWARE)
+        checkValue(TOOLS, tools, 'The tools of refs.tools')
         return tools.map(wrap) as readonly AgentTool[] as typeof tools
       },
       prompt: (messages) => prompt(messages, { takesImages: true }),
@@ -192,6 +193,7 @@ type PromptedRequest = Parameters<NonNullable<AgentMiddleware['wrapModelCall']>>
 /** The result of running a call: a message, or a command of LangGraph. */
 type Ran = Awaited<ReturnType<Parameters<NonNullable<AgentMiddleware['wrapToolCall']>>[1]>>
 
+const TOOLS = is.listOf(is.having<AgentTool & object>('a tool of LangChain'))
 const NEEDS_MIDDLEWARE =
   'With trust, tools alone cannot hold a call: pass refs.middleware to createAgent, and the tools as they are'
 const OPTIONS: OptionTable<ByReferenceOptions> = { ...REFERENCE_OPTIONS, trust: TRUST }

@@ -557,5 +557,7 @@ describe('byReference of Mastra', () => {
 
   it('rejects options that it does not have, such as trust', () => {
     expect(() => byReference({ trust: 'track' } as never)).toThrow(/Unknown option "trust"/)
+    const agent = new Agent({ id: 'a', name: 'A', instructions: '', model: scriptedModel([]) })
+    expect(() => byReference().agent(agent as never)).toThrow(/must be the options of an Agent/)
   })
 })

@@ -4,6 +4,7 @@ import type { AssetTool } from '../../assets/asset-tools.ts'
 import type { Assets } from '../../assets/assets-contract.ts'
 import type { ToolSchema } from '../../boundary/describe-schema.ts'
 import type { Tool as ByrefTool } from '../../boundary/tool.ts'
+import { checkValue, is } from '../../core/check-options.ts'
 import { errorMessage } from '../../core/errors.ts'
 import { isPlainObject } from '../../core/json/json.ts'
 import { shortMessage } from '../../engine/run-errors.ts'
@@ -85,16 +86,22 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
     return {
       assets,
       tools,
-      agent: (config) => ({
-        ...config,
-        instructions: withGuide(config.instructions) as typeof config.instructions,
-        tools: mapped(config.tools ?? {}, all),
-      }),
+      agent(config) {
+        checkValue(CONFIG, config, 'The argument of refs.agent')
+        return {
+          ...config,
+          instructions: withGuide(config.instructions) as typeof config.instructions,
+          tools: mapped(config.tools ?? {}, all),
+        }
+      },
       step: (step) => wrapStep(step, wrapping),
       scoped,
     }
   })
 }
+
+/** An agent has its tools and instructions in private fields, which a copy would lose. */
+const CONFIG = is.checked('the options of an Agent, such as { id, name, model }', isPlainObject)
 
 /** Changes an option, which may be a function of the request. */
 function mapped<Value>(option: unknown, change: (value: Value) => unknown): unknown {

@@ -532,5 +532,6 @@ describe('byReference of OpenAI Agents', () => {
     expect(make({ maxResultChars: 0 })).toThrow(/maxResultChars must be/)
     expect(make({ editing: 'yes' })).toThrow(/editing must be/)
     expect(make({ namespace: 1 })).toThrow(/namespace must be/)
+    expect(() => byReference().agent({ name: 'A' } as never)).toThrow(/must be a new Agent/)
   })
 })

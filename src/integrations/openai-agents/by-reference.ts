@@ -2,6 +2,7 @@ import type { Agent, AgentOutputType, FunctionTool, Tool as SdkTool } from '@ope
 import type { AssetTool } from '../../assets/asset-tools.ts'
 import type { Assets } from '../../assets/assets-contract.ts'
 import type { JsonSchema } from '../../boundary/describe-schema.ts'
+import { checkValue, is } from '../../core/check-options.ts'
 import { isPlainObject } from '../../core/json/json.ts'
 import { callError } from '../../engine/run-errors.ts'
 import { argumentsInText } from '../json-in-text.ts'
@@ -59,6 +60,7 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
     return {
       assets,
       agent<Context, Output extends AgentOutputType>(agent: Agent<Context, Output>) {
+        checkValue(AGENT, agent, 'The agent of refs.agent')
         const names = new Set(agent.tools.map(({ name }) => name))
         const added = reading.filter(({ name }) => !names.has(name))
         const copy = agent.clone({
@@ -72,6 +74,8 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
     }
   })
 }
+
+const AGENT = is.having<Agent>('a new Agent(…) of @openai/agents', 'clone', 'getMcpTools')
 
 // biome-ignore lint/suspicious/noExplicitAny: a tool of agents with any context.
 type AnyTool = SdkTool<any>
