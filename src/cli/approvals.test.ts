@@ -51,6 +51,27 @@ describe('Approvals', () => {
     expect(told).toContain('nobody can be asked here')
   })
 
+  it.each<[Pick<ApprovalsOptions, 'yes' | 'ask'>, unknown]>([
+    [{ yes: false, ask: async () => 'blue' }, { answer: 'blue' }],
+    [{ yes: false, ask: async () => '' }, { approved: false }],
+    [{ yes: true, ask: null }, { approved: false }],
+  ])('gives the result of a tool that a person answers: %j', async (options, expected) => {
+    const tool = defineTool({ id: 'ask_user', description: '', inputSchema: { type: 'object' } })
+    const asks = { id: 'q', name: 'ask_user', arguments: { question: 'Which color?' } }
+    const model = scriptedModel([{ calls: [asks] }, 'Done.'])
+    const agent = createAgent({ model, tools: [tool] })
+    const run = agent.run({ messages: [{ role: 'user', content: 'go' }] })
+    const approvals = new Approvals({ agent, run, note() {}, ...options })
+    let answered: unknown
+    for await (const event of run) {
+      approvals.onEvent(event)
+      if (event.type !== 'APPROVAL_ANSWERED') continue
+      answered = event.approved ? { answer: event.result } : { approved: false }
+    }
+    expect((await run.result).reason).toBe('done')
+    expect(answered).toEqual(expected)
+  })
+
   it('answers for sub-agents', async () => {
     const paid: unknown[] = []
     const tool = defineTool({

@@ -73,13 +73,18 @@ export class Approvals {
   async #decide(event: Requested, signal: AbortSignal): Promise<ApprovalAnswer> {
     const { yes, ask, note } = this.#options
     const what = shown(describe(event))
-    if (yes) {
+    if (yes && !event.needsResult) {
       note(`  approved: ${what}`)
       return { approved: true }
     }
     if (!ask) {
-      note(`  denied: ${what}: ${NOBODY}; use --yes to approve`)
+      const hint = event.needsResult ? '' : '; use --yes to approve'
+      note(`  denied: ${what}: ${NOBODY}${hint}`)
       return { approved: false, reason: NOBODY }
+    }
+    if (event.needsResult) {
+      const line = await ask(`${shown(changes(event))}  ${what}: your answer? `, signal)
+      return line.trim() === '' ? { approved: false } : { approved: true, result: line.trim() }
     }
     const question = `${shown(changes(event))}  run ${what}? [y/N] `
     return { approved: /^\s*y(es)?\s*$/i.test(await ask(question, signal)) }

@@ -84,6 +84,8 @@ export interface ApprovalState {
   /** The arguments of each item of a mapped call. */
   items?: readonly JsonValue[]
   requestedAt: string
+  /** Whether an approval needs a `result`, because the tool has no `execute`. Absent if not. */
+  needsResult?: boolean
   /** The flow violations, if they are the reason for the request. */
   violations?: readonly FlowViolation[]
   /** The policy's reason for the request. */

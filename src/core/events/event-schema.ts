@@ -331,6 +331,7 @@ const EVENTS: { readonly [T in DurableType]: Check<Of<T>> } = {
     arguments: object(),
     items: { optional: list(json()) },
     previews: { optional: list(orNull(text)) },
+    needsResult: { optional: flag },
     violations: {
       optional: list(shape({ rule: word(), path: text, ref: { optional: text }, label: object() })),
     },

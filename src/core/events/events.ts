@@ -298,6 +298,8 @@ export type ConversationEvent =
        * Absent if the tool has none.
        */
       previews?: readonly (string | null)[]
+      /** Whether an approval needs a `result`, because the tool has no `execute`. Absent if not. */
+      needsResult?: boolean
       /** The flow violations, also those by closed values. Absent if there are none. */
       violations?: readonly FlowViolation[]
       /** The policy's reason for the request. */

@@ -1,7 +1,7 @@
 import { type CallPlan, planCall } from '../../boundary/call-plan.ts'
 import { describeTool } from '../../boundary/describe-tool.ts'
 import { maskBytes } from '../../boundary/store.ts'
-import { isClientTool, type Tool } from '../../boundary/tool.ts'
+import { isClientTool, placeholders, type Tool } from '../../boundary/tool.ts'
 import { withParameters } from '../../boundary/tool-index.ts'
 import { labelsOfError } from '../../boundary/value-source.ts'
 import { ByrefError } from '../../core/errors.ts'
@@ -366,6 +366,7 @@ function approvalRequest(
     arguments: shown as JsonObject,
   }
   if (isMapped) request.items = items.map((item) => (item ?? null) as JsonValue)
+  if (plan.tool && placeholders.has(plan.tool.execute)) request.needsResult = true
   if (violations && violations.length > 0) request.violations = violations
   if (reason !== undefined) request.reason = reason
   return request

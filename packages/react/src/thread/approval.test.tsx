@@ -85,6 +85,24 @@ describe('Approval', () => {
     await waitFor(() => expect(requests[0]?.body).toEqual({ approved: false, reason: 'too much' }))
   })
 
+  it.each([
+    ['blue', 'blue'],
+    [' {"color": "blue"} ', { color: 'blue' }],
+  ])('gives the result of a tool that a person answers: %j', async (written, result) => {
+    const parts = asked({ question: 'Which color?' }).map((part) =>
+      'type' in part && part.type === 'APPROVAL_REQUESTED' ? { ...part, needsResult: true } : part,
+    )
+    await show(...parts)
+    const card = within(form())
+    expect(card.queryByRole('button', { name: 'Approve' })).toBeNull()
+    const send = card.getByRole('button', { name: 'Answer' })
+    expect(send).toHaveProperty('disabled', true)
+    const field = card.getByRole('textbox', { name: 'Your answer' })
+    fireEvent.change(field, { target: { value: written } })
+    fireEvent.submit(form())
+    await waitFor(() => expect(requests[0]?.body).toEqual({ approved: true, result }))
+  })
+
   it('shows why an answer was rejected, and accepts another', async () => {
     const error = { code: 'approval_answered', message: 'It was approved before.' }
     answer = () => Response.json({ error }, { status: 409 })

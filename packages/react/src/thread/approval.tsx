@@ -1,4 +1,10 @@
-import { type ApprovalState, type ConversationState, isWithheld, waitingCalls } from 'byref/client'
+import {
+  type ApprovalState,
+  type Client,
+  type ConversationState,
+  isWithheld,
+  waitingCalls,
+} from 'byref/client'
 import { useState } from 'react'
 import { useConversation, useConversationId } from '../app/conversation-context.tsx'
 import { useMay } from '../app/role.ts'
@@ -17,6 +23,9 @@ import { Notice } from '../ui/notice.tsx'
 import { CallArguments } from './call-arguments.tsx'
 import { CallPreviews } from './call-previews.tsx'
 import { ArgumentsForm } from './changed-arguments.tsx'
+import { readContent } from './read-content.ts'
+
+type Result = Parameters<Client['approve']>[2]['result']
 
 /** Properties of {@link Approval}. */
 export interface ApprovalProps {
@@ -34,9 +43,10 @@ export function Approval({ callId, name, approval, where = '' }: ApprovalProps) 
   const mayDecide = useMay('member')
   const title = name + useConversation((state) => placeAmongWaiting(state, callId)) + where
   const isHidden = isWithheld(approval.arguments)
-  const [reason, setReason] = useState('')
+  const [text, setText] = useState('')
   const [sent, setSent] = useState(false)
   const [problem, setProblem] = useState<{ code?: string; message: string } | null>(null)
+  const needsResult = approval.needsResult === true
   const [isChanging, setChanging] = useState(false)
   const [showsArguments, setShowsArguments] = useState(false)
 
@@ -60,10 +70,12 @@ export function Approval({ callId, name, approval, where = '' }: ApprovalProps) 
     if (conversation === null || sent) return
     setSent(true)
     setProblem(null)
-    const why = approved || reason.trim() === '' ? undefined : reason.trim()
+    const content = text.trim()
+    const given = needsResult ? { result: readContent({ content }) as Result } : {}
+    const details = approved ? given : { reason: content || undefined }
     try {
       // The card changes when the event is in the log.
-      await client.approve(conversation, callId, { approved, reason: why })
+      await client.approve(conversation, callId, { approved, ...details })
     } catch (error) {
       setProblem(errorText(error))
       setSent(false)
@@ -75,7 +87,7 @@ export function Approval({ callId, name, approval, where = '' }: ApprovalProps) 
       aria-label={`Approval of ${title}`}
       onSubmit={(event) => {
         event.preventDefault()
-        void answer(false)
+        void answer(needsResult)
       }}
     >
       <FlowReasons tool={name} approval={approval} />
@@ -106,33 +118,71 @@ export function Approval({ callId, name, approval, where = '' }: ApprovalProps) 
         </Notice>
       )}
       {mayDecide && !isHidden && (
-        <div className="flex flex-wrap items-center gap-2 border-t border-line px-2.5 py-2">
+        <Choices
+          approval={approval}
+          text={text}
+          disabled={sent}
+          onText={setText}
+          onAnswer={(approved) => void answer(approved)}
+          onEdit={() => setChanging(true)}
+        />
+      )}
+    </form>
+  )
+}
+
+interface ChoicesProps {
+  approval: ApprovalState
+  /** The result of a call that needs one, or the reason for denying a call. */
+  text: string
+  disabled: boolean
+  onText: (text: string) => void
+  onAnswer: (approved: boolean) => void
+  onEdit: () => void
+}
+
+/** Renders the buttons with which a person answers, and the field for a result or a reason. */
+function Choices({ approval, text, disabled, onText, onAnswer, onEdit }: ChoicesProps) {
+  const { needsResult, violations } = approval
+  return (
+    <div className="flex flex-wrap items-center gap-2 border-t border-line px-2.5 py-2">
+      {needsResult ? (
+        <Button look="solid" type="submit" disabled={disabled || text.trim() === ''}>
+          Answer
+        </Button>
+      ) : (
+        <>
           <Button
             // A call with unverified data should not look like the default choice.
-            look={approval.violations?.length ? 'outline' : 'solid'}
-            disabled={sent}
-            onClick={() => void answer(true)}
+            look={violations?.length ? 'outline' : 'solid'}
+            disabled={disabled}
+            onClick={() => onAnswer(true)}
           >
             Approve
           </Button>
-          <Button look="outline" disabled={sent} onClick={() => setChanging(true)}>
+          <Button look="outline" disabled={disabled} onClick={onEdit}>
             Edit
           </Button>
-          <Button look="outline" type="submit" disabled={sent}>
-            Deny
-          </Button>
-          <input
-            dir="auto"
-            value={reason}
-            onChange={(event) => setReason(event.target.value)}
-            disabled={sent}
-            aria-label="Reason for denying (optional)"
-            placeholder="Why not? (optional)"
-            className="h-7 min-w-[min(12rem,100%)] flex-1 rounded-md border border-line-strong bg-surface px-2 text-sm placeholder:text-ink-3 max-md:text-[1rem] pointer-coarse:h-9"
-          />
-        </div>
+        </>
       )}
-    </form>
+      <Button
+        look="outline"
+        type={needsResult ? 'button' : 'submit'}
+        disabled={disabled}
+        onClick={needsResult ? () => onAnswer(false) : undefined}
+      >
+        Deny
+      </Button>
+      <input
+        dir="auto"
+        value={text}
+        onChange={(event) => onText(event.target.value)}
+        disabled={disabled}
+        aria-label={needsResult ? 'Your answer' : 'Reason for denying (optional)'}
+        placeholder={needsResult ? 'Your answer, as text or JSON' : 'Why not? (optional)'}
+        className="h-7 min-w-[min(12rem,100%)] flex-1 rounded-md border border-line-strong bg-surface px-2 text-sm placeholder:text-ink-3 max-md:text-[1rem] pointer-coarse:h-9"
+      />
+    </div>
   )
 }
 
