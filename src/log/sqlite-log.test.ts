@@ -70,6 +70,10 @@ describe('createSqliteLog', () => {
     await two.close()
   })
 
+  it('rejects a folder', () => {
+    expect(() => createSqliteLog(folder)).toThrow(/is a folder: give the path of the file/)
+  })
+
   it('rejects a path that is not text', () => {
     const error = expect.objectContaining({ code: 'config_invalid' })
     expect(() => createSqliteLog(undefined as never)).toThrow(error)

@@ -17,8 +17,8 @@ import {
   writeQueue,
 } from './write-queue.ts'
 
-const { mkdirSync } = nodeBuiltin('node:fs')
-const { dirname } = nodeBuiltin('node:path')
+const { mkdirSync, statSync } = nodeBuiltin('node:fs')
+const { dirname, join } = nodeBuiltin('node:path')
 const { setTimeout: sleep } = nodeBuiltin('node:timers/promises')
 
 /** The connection of a log or store to its file. No call blocks while another process writes. */
@@ -119,6 +119,10 @@ export function connect<S extends TransactionStatements>(
 
 function makeFolder({ path, what, failed }: FileOwner): void {
   if (path === ':memory:') return
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
+    const message = `"${path}" is a folder: give the path of the file of the ${what}, such as "${join(path, 'data.sqlite')}"`
+    throw new ByrefError('config_invalid', message)
+  }
   const folder = dirname(path)
   try {
     mkdirSync(folder, { recursive: true })
