@@ -509,6 +509,18 @@ describe('approvals', () => {
     expect(JSON.stringify(await agent.log.read('c', { limit: 1000 }))).not.toContain(IMAGE)
   })
 
+  it('are asked about a mapped call if some of its items can run', async () => {
+    const { pay, paid } = payTool({ mappable: true })
+    const args = { to: 'Bo', amount: '†item', _each: [5, 'much', 7] }
+    const model = scriptedModel([{ calls: [call('p', args)] }, 'Paid.'])
+    const agent = createAgent({ model, tools: [pay] })
+    const run = agent.run({ conversation: 'c', messages: say('pay') })
+    await waiting(agent, 'c')
+    await agent.approve('c', 'p', { approved: true })
+    expect(await run.result).toMatchObject({ text: 'Paid.' })
+    expect(paid).toEqual([5, 7].map((amount) => ({ to: 'Bo', amount })))
+  })
+
   it('gives a tool the same text after a restart', async () => {
     const to = `data:image/png;base64,${IMAGE}`
     const log = createMemoryLog()

@@ -40,14 +40,8 @@ export const approvalPolicy: Policy = {
   async before({ tool, items, isResumed, withInput }) {
     const { needsApproval } = tool
     if (!needsApproval || isResumed) return undefined
-    // If the input of an item is invalid, the call fails before a person is asked.
-    const answers = await Promise.all(
-      items.map((item) =>
-        withInput(item, (input, context) =>
-          typeof needsApproval === 'function' ? needsApproval(input, context) : true,
-        ),
-      ),
-    )
+    if (needsApproval === true) return { decision: 'ask' }
+    const answers = await Promise.all(items.map((item) => withInput(item, needsApproval)))
     return answers.includes(true) ? { decision: 'ask' } : undefined
   },
 }
