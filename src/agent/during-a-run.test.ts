@@ -66,7 +66,7 @@ describe('messages during a run', () => {
       const code = 'conversation_busy'
       await expect(billing.start({ ...ask, ifBusy })).rejects.toMatchObject({ code })
     }
-    await expect(billing.send('c', say('b'))).rejects.toThrow('The agent "triage" is running')
+    await expect(billing.send('c', say('b'))).rejects.toThrow('belongs to the agent "triage"')
     open('go')
     expect((await first.result).text).toBe('first done')
     expect((await billing.run(ask).result).text).toBe('billed')

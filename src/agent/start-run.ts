@@ -2,11 +2,7 @@ import { isDeeper } from '../assets/content-access.ts'
 import { called } from '../core/called.ts'
 import { checkOptions, is, type OptionTable } from '../core/check-options.ts'
 import { ByrefError, errorMessage } from '../core/errors.ts'
-import {
-  type ConversationState,
-  openRun,
-  type RunState,
-} from '../core/events/conversation-state.ts'
+import { type ConversationState, openRun } from '../core/events/conversation-state.ts'
 import type { ConversationEvent, Delivery, RunOverrides } from '../core/events/events.ts'
 import { copyJson } from '../core/json/copy-json.ts'
 import type { JsonObject, JsonValue } from '../core/json/json.ts'
@@ -15,7 +11,7 @@ import type { Message } from '../core/messages/message.ts'
 import { newId } from '../core/new-id.ts'
 import type { Decide } from '../engine/append-batch.ts'
 import { FollowedRun } from '../engine/follow-run.ts'
-import { steersRun } from '../engine/next.ts'
+import { otherAgent, steersRun } from '../engine/next.ts'
 import {
   inputOutput,
   type OutputOf,
@@ -242,7 +238,7 @@ async function appendRun(
       const gone = replaces === undefined ? [] : deletionsFrom(session.id, state, replaces)
       const events = [...gone, ...added]
       const run = openRun(state)
-      checkSameAgent(session.id, run, settings)
+      checkSameAgent(session.id, state, settings)
       taker = runId
       const isFree = !run && !isHeld && state.inbox.length === 0
       if (isFree && (!log.queue || toolCallId !== undefined)) {
@@ -277,12 +273,16 @@ async function appendRun(
 }
 
 /** Throws `conversation_busy` during a run of another agent, which would answer the messages. */
-function checkSameAgent(conversation: string, run: RunState | null, { name }: AgentSettings): void {
-  if (!run || (run.agent ?? null) === name) return
-  const runner = run.agent === undefined ? 'An agent without a name' : `The agent "${run.agent}"`
+function checkSameAgent(
+  conversation: string,
+  state: ConversationState,
+  { name }: AgentSettings,
+): void {
+  const owner = otherAgent(state, name)
+  if (owner === null) return
   throw new ByrefError(
     'conversation_busy',
-    `${runner} is running in the conversation "${conversation}". Wait until its run ends, or cancel it.`,
+    `The open run of "${conversation}" belongs to ${owner}. Wait until it ends, or cancel it.`,
   )
 }
 
@@ -381,7 +381,7 @@ export async function sendMessages(
   }
   await session.append((state) => {
     checkNewIds(session, state, events)
-    checkSameAgent(conversation, openRun(state), parts.settings)
+    checkSameAgent(conversation, state, parts.settings)
     return { events: events.map((event) => queued(event, deliver, fields)) }
   })
   sessions.wake(session)

@@ -112,17 +112,22 @@ const METHODS: MethodTables<Boundary> = {
 export function createBoundary(options: BoundaryOptions): Boundary {
   checkOptions('createBoundary', options, OPTIONS)
   const { assets: source, codec } = options
-  const assets = typeof source === 'function' ? source : () => source
-  return checkMethods('boundary', boundaryOf(assets, codec), METHODS)
+  const boundary = boundaryOf(typeof source === 'function' ? source : () => source, codec)
+  const store: Boundary['store'] = async (call, result) =>
+    boundary.store(call, await lastYield(result, call))
+  return checkMethods('boundary', { ...boundary, store }, METHODS)
 }
 
-/** Like {@link createBoundary}, without checking options. The agent creates one for each call. */
+/**
+ * Like {@link createBoundary}, for results that are no generators, without checking options. The agent creates one for
+ * each call.
+ */
 export function boundaryOf(assets: () => Assets, codec: Codec = {}): Boundary {
   return {
     describe: (tool) => describeTool({ ...tool, ...WITHOUT_ENGINE }),
     resolve: ({ tool, arguments: args }, values) => resolveCall(tool, args, { values, assets }),
     withInput: ({ tool, arguments: args }, use) => withInput(tool, { args, assets, codec }, use),
-    store: async (call, result) => storeResult(call, await lastYield(result, call), assets),
+    store: (call, result) => storeResult(call, result, assets),
     offload: (call, stored) => offload(call, stored, assets),
     show: (call, value, number) => showValue(call, value, number),
   }

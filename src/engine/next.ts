@@ -284,11 +284,17 @@ export function checkAgentFits(
   }
 }
 
+/** Returns the other agent that the open run belongs to, in words. Null if it is this agent, or no run is open. */
+export function otherAgent(state: ConversationState, name: string | null): string | null {
+  const run = openRun(state)
+  if (!run || (run.agent ?? null) === name) return null
+  return run.agent === undefined ? 'an agent without a name' : `the agent "${run.agent}"`
+}
+
 /** @throws ForeignRunError `agent_not_found` if the open run belongs to another agent: names must be equal */
 export function checkAgentName({ id, state }: Conversation, name: string | null): void {
-  const run = openRun(state)
-  if (!run || (run.agent ?? null) === name) return
-  const owner = run.agent === undefined ? 'an agent without a name' : `the agent "${run.agent}"`
+  const owner = otherAgent(state, name)
+  if (owner === null) return
   const current = name === null ? 'this agent has no name' : `this agent is "${name}"`
   throw new ForeignRunError(
     'agent_not_found',

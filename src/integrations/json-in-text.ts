@@ -25,6 +25,11 @@ export function dataInText(text: string): object | undefined {
   return typeof found === 'string' ? undefined : (found as object)
 }
 
+/** Returns the object or list that a text encodes as JSON. Returns any other value unchanged. */
+export function dataOrText(value: unknown): unknown {
+  return typeof value === 'string' ? (dataInText(value) ?? value) : value
+}
+
 /**
  * Returns the arguments of a call. Undefined for text that is neither an object nor a list. Numbers are parsed as the
  * framework of the tool parses them, because its schema checks them.

@@ -18,7 +18,7 @@ import { ByrefError } from '../core/errors.ts'
 import { isPlainObject } from '../core/json/json.ts'
 import { referenceGuide } from '../core/messages/reference-guide.ts'
 import { nodeBuiltin } from '../node-builtin.ts'
-import { dataInText } from './json-in-text.ts'
+import { dataOrText } from './json-in-text.ts'
 
 const { isDeepStrictEqual } = nodeBuiltin('node:util')
 
@@ -105,12 +105,12 @@ export async function resultByReference(
   { assets, ...call }: StoringCall & { assets: Assets },
 ): Promise<unknown> {
   if (result === undefined) return undefined
-  const text = typeof result === 'string' ? result : onlyText(result)
-  const data = text === undefined ? result : (dataInText(text) ?? text)
+  const data = dataOrText(onlyText(result) ?? result)
   const { value } = await keepResult(call, data, () => assets)
   return isDeepStrictEqual(value, data) ? result : value
 }
 
+/** The fields of an MCP result that say nothing more than its content. */
 const MCP_FIELDS: readonly string[] = ['content', 'isError', '_meta']
 
 /** Returns the text of a result of an MCP tool, or of its content, if it consists of one text. */

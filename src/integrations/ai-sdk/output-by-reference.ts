@@ -4,7 +4,7 @@ import { keepResult, type StoringCall, storeResult } from '../../boundary/store.
 import type { JsonValue } from '../../core/json/json.ts'
 import { callError } from '../../engine/run-errors.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
-import { dataInText } from '../json-in-text.ts'
+import { dataOrText } from '../json-in-text.ts'
 import { isAssetUrl, type ModelOutput, outputValue } from '../model-output.ts'
 
 const { isDeepStrictEqual } = nodeBuiltin('node:util')
@@ -43,10 +43,7 @@ export async function outputByReference(
   const content = { ...output, value }
   if (!value.every(isTextOrAsset)) return content
   // Long text becomes a reference, and so do bytes in JSON, such as those of MCP servers.
-  const parts = value.map((part) => {
-    const found = outputValue({ type: 'content', value: [part] })
-    return (typeof found === 'string' && dataInText(found)) || found
-  })
+  const parts = value.map((part) => dataOrText(outputValue({ type: 'content', value: [part] })))
   const given = parts.length === 1 ? parts[0] : parts
   const shown = await valueOutput(given, options)
   return isDeepStrictEqual(outputValue(shown), given) ? content : shown

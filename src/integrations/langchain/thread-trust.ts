@@ -4,7 +4,7 @@ import { jsonSchemaOf, type Tool } from '../../boundary/tool.ts'
 import { isPlainObject } from '../../core/json/json.ts'
 import { isRedacted, placeholder } from '../../core/labels/redact-value.ts'
 import { isAssetRef } from '../../core/refs/asset-ref.ts'
-import { dataInText } from '../json-in-text.ts'
+import { dataInText, dataOrText } from '../json-in-text.ts'
 import {
   type AnyMessage,
   denialIn,
@@ -234,7 +234,7 @@ function labelled(messages: readonly BaseMessage[]): AnyMessage[] {
     }
     if (isResult(message)) {
       const { tool_call_id: id = '', status } = message as Partial<ToolMessage>
-      const value = typeof content === 'string' ? (dataInText(content) ?? content) : content
+      const value = dataOrText(content)
       const type = status === 'error' ? 'error-text' : 'json'
       const toolName = names[i] ?? ''
       const part = { type: 'tool-result', toolCallId: id, toolName, output: { type, value } }

@@ -9,7 +9,7 @@ import type { Tool, ToolContext } from '../../../boundary/tool.ts'
 import { checkOptions, is, type OptionTable } from '../../../core/check-options.ts'
 import { ByrefError } from '../../../core/errors.ts'
 import { ACCEPTS } from '../../../policies/trust/check-flow.ts'
-import { dataInText } from '../../json-in-text.ts'
+import { dataOrText } from '../../json-in-text.ts'
 import { shownSchema } from '../../plain-tools.ts'
 import { freeName } from '../join/shared-names.ts'
 import { needsOldTask } from '../join/with-tasks.ts'
@@ -173,7 +173,7 @@ function resultOf(name: string, { content, structuredContent, isError }: CallToo
     const [first] = content
     if (content.length !== 1 || first?.type !== 'text') return content
     // As parsed data, its fields have names.
-    return dataInText(first.text) ?? first.text
+    return dataOrText(first.text)
   }
   // The text blocks repeat the structured content.
   const others = content.filter(({ type }) => type !== 'text')
