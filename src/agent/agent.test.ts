@@ -256,6 +256,31 @@ describe('createAgent', () => {
     expect(data.map(({ content }) => (content as { kind: string }).kind)).toEqual(['state', 'log'])
   })
 
+  it('names the result of a call in the error if it cannot be written', async () => {
+    const pay = { id: 'pay', description: '', inputSchema: { type: 'object' } }
+    const rows = Array.from({ length: 500 }, (_, id) => ({ id }))
+    const tools = [
+      defineTool({ ...pay, execute: () => ({ receipt: 4711 }) }),
+      defineTool({ ...pay, id: 'list', execute: () => rows }),
+    ]
+    const args = { _outputPath: '†state.log.last' }
+    const model = scriptedModel([
+      { calls: ['pay', 'list'].map((name) => ({ name, arguments: args })) },
+      'I know the receipt.',
+    ])
+    const agent = createAgent({ model, tools })
+    const run = agent.run({ messages: [{ type: 'state', state: { log: 'none yet' } }, 'go'] })
+    const { assets } = await run.result
+    const results = run.messages.flatMap(({ metadata }) => metadata.tool_result?.error ?? [])
+    const why = '†state.log is string: cannot write at "last".'
+    const ran = 'The tool has run, and only this write failed. Its result: '
+    expect(results).toEqual([
+      { code: 'invalid_data', message: `${why} ${ran}{"receipt":4711}` },
+      { code: 'invalid_data', message: `${why} ${ran}${assets[0]?.ref}` },
+    ])
+    expect(await agent.assets.resolve(`${assets[0]?.ref}/content`)).toEqual(rows)
+  })
+
   it('shows an unknown reference as unresolved, in attachments and in parts', async () => {
     const model = scriptedModel(['I see nothing.', 'Nor there.'])
     const agent = createAgent({ model })

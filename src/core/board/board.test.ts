@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { ByrefError } from '../errors.ts'
 import type { JsonValue } from '../json/json.ts'
 import type { OutputMethod } from '../messages/message.ts'
+import type { OffloadedValue } from '../messages/offloaded.ts'
 import type { DataInput, MessageInput } from '../messages/to-message.ts'
 import { VariableError } from '../refs/variable-ref.ts'
 import { type Board, createBoard } from './board.ts'
@@ -27,6 +28,14 @@ function thrown<T extends ByrefError>(run: () => unknown): T {
     throw error
   }
   throw new Error('nothing was thrown')
+}
+
+const OFFLOADED: OffloadedValue = {
+  offloaded: true,
+  assetRef: 'asset://a',
+  mimeType: 'application/json',
+  kind: 'file',
+  size: 40_000,
 }
 
 const explain = (board: Board, ref: string) => thrown<VariableError>(() => board.read(ref)).message
@@ -250,6 +259,24 @@ describe('writes', () => {
       { a: 1 },
       { _path: ['b', 'c'], _outputMethod: 'delete' },
       '†state.b.c is missing: there is nothing to delete.',
+    ],
+    [
+      'into a value that is stored as an asset',
+      { a: [OFFLOADED] },
+      { data: 1, _path: ['a', 0, 'b'] },
+      '†state.a[0] is stored as an asset, and assets never change.',
+    ],
+    [
+      'a merge into a value that is stored as an asset',
+      { a: { b: OFFLOADED } },
+      { data: { a: { b: { c: 1 } } } },
+      '†state.a.b is stored as an asset',
+    ],
+    [
+      'concat with a list that is stored as an asset',
+      { a: OFFLOADED },
+      { data: [1], _path: ['a'], _outputMethod: 'concat' },
+      '†state.a is stored as an asset',
     ],
     ['no data', { a: 1 }, { _path: ['b'] }, '†state.b is missing: there is nothing to set.'],
     [

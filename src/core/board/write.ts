@@ -1,6 +1,7 @@
 import { ByrefError } from '../errors.ts'
 import { isPlainObject, type JsonObject, type JsonValue, putKey } from '../json/json.ts'
 import type { OutputMethod } from '../messages/message.ts'
+import { isOffloaded } from '../messages/offloaded.ts'
 import { type FieldKey, indexOf } from '../refs/field-key.ts'
 import { describeValue, MISSING } from '../refs/field-path.ts'
 import { formatVariable } from '../refs/variable-ref.ts'
@@ -34,8 +35,8 @@ export function applyWrite(root: Maybe, write: Write, edit: EditOptions = PLAIN)
 }
 
 /**
- * Throws `invalid_data` for an impossible write: through a scalar, a push onto something other than a list, or
- * a delete of nothing.
+ * Throws `invalid_data` for an impossible write: through a scalar, into a value that is stored as an asset, a push onto
+ * something other than a list, or a delete of nothing.
  */
 export function checkWrite(root: Maybe, write: Write): void {
   const { path, method, data } = write
@@ -46,6 +47,7 @@ export function checkWrite(root: Maybe, write: Write): void {
   }
   let current = root
   for (const [depth, key] of path.entries()) {
+    if (isOffloaded(current)) throw storedAsAsset({ ...write, path: path.slice(0, depth) })
     if (current === MISSING && method !== 'delete') current = emptyFor(key)
     const index = isList(current) ? indexOf(key) : 0
     const isFar = isList(current) && index > current.length + MAX_GAP
@@ -57,6 +59,7 @@ export function checkWrite(root: Maybe, write: Write): void {
   if (method === 'delete' ? current === MISSING : data === undefined) {
     reject(path.length, current, `there is nothing to ${method}`)
   }
+  checkNotInAsset(current, write)
   const fitsList = isList(current) || current === MISSING
   const fitsText = typeof current === 'string' || current === MISSING
   const isJoin = Array.isArray(data) ? fitsList : fitsText && typeof data === 'string'
@@ -64,6 +67,34 @@ export function checkWrite(root: Maybe, write: Write): void {
   if (method === 'concat' && !isJoin) {
     reject(path.length, current, 'concat needs two lists or two texts')
   }
+}
+
+/** Throws if a write would change a part of a value that is stored as an asset. */
+function checkNotInAsset(current: Maybe, { path, ...write }: Write): void {
+  const { method, data } = write
+  if (method === 'set' || method === 'delete') return
+  const appends = method === 'push' || method === 'concat'
+  if (appends && isOffloaded(current)) throw storedAsAsset({ ...write, path })
+  const stack: { base: Maybe; patch: unknown; path: readonly FieldKey[] }[] = [
+    { base: current, patch: data, path },
+  ]
+  for (let frame = stack.pop(); frame; frame = stack.pop()) {
+    const { base, patch } = frame
+    if (!mergeable(base, patch)) continue
+    if (isOffloaded(base)) throw storedAsAsset({ ...write, path: frame.path })
+    if (method !== 'merge') return
+    for (const [key, item] of Object.entries(patch as JsonObject)) {
+      stack.push({ base: childOf(base, key), patch: item, path: [...frame.path, key] })
+    }
+  }
+}
+
+function storedAsAsset({ path, ...root }: Write): ByrefError {
+  const name = formatVariable(root, path)
+  return new ByrefError(
+    'invalid_data',
+    `${name} is stored as an asset, and assets never change. Write a new value to ${name}, or write to another place.`,
+  )
 }
 
 /** Returns the value at the written path after a write. */
@@ -119,9 +150,10 @@ function mergeStored(base: Maybe, patch: JsonValue, edit: EditOptions, depth = 0
   return seal(out)
 }
 
-/** Whether both are objects, so that they are merged instead of replaced. */
+/** Whether both are objects, so that they are merged instead of replaced. A value stored as an asset replaces others. */
 export function mergeable(base: Maybe, patch: unknown): base is Container {
-  return base !== MISSING && isContainer(base) && !isList(base) && isPlainObject(patch)
+  const isObject = base !== MISSING && isContainer(base) && !isList(base)
+  return isObject && isPlainObject(patch) && !isOffloaded(patch)
 }
 
 /** Returns the individual writes that a merge consists of. */

@@ -1,7 +1,6 @@
 import { boundaryOf } from '../../boundary/boundary.ts'
 import { type CallPlan, type DataPlace, isEditTool } from '../../boundary/call-plan.ts'
 import { isTooLong, jsonLength, jsonValue, previewOf } from '../../boundary/store.ts'
-import { offloadedAbove } from '../../core/board/offloaded-above.ts'
 import { ByrefError, errorMessage } from '../../core/errors.ts'
 import { inBackground } from '../../core/in-background.ts'
 import { isPlainObject, type JsonValue } from '../../core/json/json.ts'
@@ -81,12 +80,33 @@ async function append(scope: RunScope, result: CallResult): Promise<CallEnd> {
     return await appendOutcome(scope, result)
   } catch (error) {
     if (!isRejection(error)) throw error
-    // The board's error may quote the value, so it keeps the value's label.
-    return appendOutcome(scope, failedAfter(result, error))
+    return appendOutcome(scope, await notWritten(scope, result, error))
   }
 }
 
-/** Returns the result of a call that succeeded, but whose value could not be logged. */
+/** Returns the result of a call whose value the board has rejected. The error names the value, so that it is not lost. */
+async function notWritten(
+  scope: RunScope,
+  result: CallResult,
+  error: ByrefError,
+): Promise<CallResult> {
+  const { plan, outcome, modelOutput } = result
+  const isEdit = plan.edit !== undefined || isEditedValue(plan, outcome.value)
+  if (outcome.error || isEdit) return failedAfter(result, error)
+  const storing = { tool: plan.name, toolCallId: plan.id, maxResultChars: MAX_REPEATED_CHARS }
+  const shown = { ...outcome, value: modelOutput ?? outcome.value }
+  const kept = await boundaryOf(() => scope.assets).offload(storing, shown)
+  const { value } = kept
+  const text = isOffloaded(value) ? value.assetRef : JSON.stringify(value)
+  const { code, message } = error
+  const told = `${message} The tool has run, and only this write failed. Its result: ${text}`
+  return failedAfter({ ...result, outcome: kept }, new ByrefError(code, told))
+}
+
+/**
+ * Returns the result of a call that succeeded, but whose value could not be logged. Its error may quote the value, so it
+ * keeps the value's label.
+ */
 function failedAfter({ plan, outcome, endedAt }: CallResult, error: unknown): CallResult {
   const { events, labels, retained } = outcome
   const label = labels && { label: wholeOf(labels) }
@@ -99,7 +119,6 @@ async function appendOutcome(scope: RunScope, ended: CallResult): Promise<CallEn
   const { targets } = write
   const { arguments: changed } = scope.session.state.calls[plan.id]?.approval?.answer ?? {}
   const message = resultOf(ended, targets, changed)
-  for (const target of targets) checkNotInAsset(scope, target)
   const { labels } = outcome
   const dataLabel = labels ? { label: writeLabelTree(write.labels ?? labels) } : {}
   const writes = targets.map((target) => {
@@ -118,21 +137,6 @@ async function appendOutcome(scope: RunScope, ended: CallResult): Promise<CallEn
   })
   inBackground('Telling handlers of a result', notified)
   return { failed: outcome.error !== undefined, written: targets }
-}
-
-/**
- * Rejects a write into a value that is stored as an asset, because assets never change.
- *
- * @throws ByrefError `invalid_data`
- */
-function checkNotInAsset({ session }: RunScope, place: DataPlace): void {
-  const above = offloadedAbove(session.board, place)
-  if (!above) return
-  const name = formatVariable(place, above.path)
-  throw new ByrefError(
-    'invalid_data',
-    `${name} is stored as an asset, and assets never change. Write a new value to ${name}, or write to another place.`,
-  )
 }
 
 /**
