@@ -12,7 +12,15 @@ import { ByrefError } from '../../core/errors.ts'
 import type { CallError, ConversationEvent } from '../../core/events/events.ts'
 import { textStart } from '../../core/json/cut.ts'
 import { isPlainObject, type JsonValue } from '../../core/json/json.ts'
-import { joinLabel, treeAt, wholeOf } from '../../core/labels/label-tree.ts'
+import { TRUSTED } from '../../core/labels/label.ts'
+import {
+  joinLabel,
+  joinTrees,
+  type LabelTree,
+  treeAt,
+  wholeOf,
+  withTreeAt,
+} from '../../core/labels/label-tree.ts'
 import { unlessAborted } from '../../core/on-abort.ts'
 import {
   type AssetRefParts,
@@ -170,16 +178,34 @@ export async function resolveItems(
   const isMapped = plan.each !== undefined
   if (!isMapped) return { items: [await boundary.resolve(call, sourceOf(scope, plan))] }
   const { value: list, labels } = await mappedList(scope, plan)
+  const isWritten = Array.isArray(plan.each)
   const resolve = async (value: unknown, index: number): Promise<Item> => {
-    const item = { value, labels: labels && treeAt(labels, [index]) }
-    const itemValues = { item, index: { value: index, labels: labels && { label: labels.label } } }
     try {
+      const item = isWritten
+        ? await writtenItem(scope, plan, value)
+        : { value, labels: labels && treeAt(labels, [index]) }
+      const indexLabels = labels && { label: labels.label }
+      const itemValues = { item, index: { value: index, labels: indexLabels } }
       return await boundary.resolve(call, sourceOf(scope, plan, itemValues))
     } catch (error) {
       return { error: callError(error), source: labelsOfError(error) }
     }
   }
   return { items: await Promise.all(list.map(resolve)), each: labels }
+}
+
+/** Replaces the variables in one item of a list that the model wrote. */
+async function writtenItem(scope: RunScope, plan: CallPlan, written: unknown): Promise<Found> {
+  const tool = { ...(plan.tool as Tool), inputSchema: {}, references: 'declared' } as const
+  const call = { tool, arguments: { item: written } }
+  const { arguments: resolved, reads } = await boundaryOf(() => scope.assets).resolve(
+    call,
+    sourceOf(scope, plan),
+  )
+  let labels: LabelTree = { label: TRUSTED }
+  for (const { path, labels: read } of reads)
+    labels = withTreeAt(labels, path, joinTrees(treeAt(labels, path), read))
+  return { value: resolved.item, labels: reads.length > 0 ? treeAt(labels, ['item']) : undefined }
 }
 
 /** Returns logged arguments with the bytes that references replaced in the log. */

@@ -78,6 +78,14 @@ describe('resolveItems', () => {
     expect(await argumentsOf({ _each: [1], a: '†state.none' })).toEqual(['variable_not_found'])
   })
 
+  it('reads the variables in a list that the model wrote', async () => {
+    const args = { _each: ['†state.all', { n: '†state.n' }, '†state.none', 'own'], a: '†item' }
+    const expected = [{ a: 'shared' }, { a: { n: 7 } }, 'variable_not_found', { a: 'own' }]
+    expect(await argumentsOf(args)).toEqual(expected)
+    const dagger = { _each: ['†state.dagger[0]'], a: '†item' }
+    expect(await argumentsOf(dagger)).toEqual([{ a: '†state.all' }])
+  })
+
   it('never scans the values of an item', async () => {
     expect(await argumentsOf({ _each: '†state.dagger', a: '†item' })).toEqual([{ a: '†state.all' }])
   })

@@ -105,6 +105,21 @@ describe('trusted data that points to something untrusted', () => {
     expect(ran).toEqual([])
   })
 
+  it('does not reach an acting tool through a list that the model wrote', async () => {
+    const { tool, ran } = acting()
+    const own = { to: 'ann@example.com', note: '†result#1' }
+    await played(
+      [
+        call('read_mail'),
+        call('act', { _each: ['†result#1'], value: '†item' }),
+        call('act', { _each: [{ to: '†result#1.to' }], value: '†item.to' }),
+        call('act', { _each: [own], value: '†item.to' }),
+      ],
+      { tools: [mail, tool] as Tool[] },
+    )
+    expect(ran).toEqual([{ value: 'ann@example.com' }])
+  })
+
   it('does not choose how often an acting tool runs', async () => {
     const { tool, ran } = acting()
     const open = acting({ id: 'open', accepts: { integrity: 'untrusted' } } as never)
