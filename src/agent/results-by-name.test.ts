@@ -290,4 +290,24 @@ describe('_instance', () => {
     )
     await agent.close()
   })
+
+  it('can be read and searched, like saved values, if a prompt shows only their beginning', async () => {
+    const text = Array.from({ length: 60 }, (_, i) => `§${i} pays ${i * 10} euros`).join('\n')
+    const { values, run } = await ran([
+      { calls: [call('echo', { value: text, _outputPath: '†state.contract' })] },
+      {
+        calls: [
+          call('fetch_asset', { ref: '†state.contract', startLine: 41, endLine: 41 }),
+          call('search_asset', { ref: '†state.contract', query: 'pays 400 ' }),
+          call('fetch_asset', { ref: '†state' }),
+          call('fetch_asset', { ref: 'state.contract' }),
+        ],
+      },
+    ])
+    const read = { text: '§40 pays 400 euros', startLine: 41 }
+    const hits = { hits: [{ line: 41, text: read.text }], total: 1 }
+    const state = { text: JSON.stringify({ contract: text }, null, 2) }
+    expect(values.slice(1)).toMatchObject([read, hits, state, { code: 'asset_not_found' }])
+    expect((await run.result).assets).toHaveLength(3)
+  })
 })

@@ -4,8 +4,9 @@ import { heldBody, namedAsset } from '../../assets/held-body.ts'
 import { boundaryOf } from '../../boundary/boundary.ts'
 import { type CallPlan, isEditTool } from '../../boundary/call-plan.ts'
 import { allRows } from '../../boundary/convert-asset.ts'
+import { isReadingTool } from '../../boundary/native-tools.ts'
 import { assetReads, labelsWithin, restoreBytes } from '../../boundary/resolve.ts'
-import { lastYield } from '../../boundary/store.ts'
+import { lastYield, offload, type StoringCall } from '../../boundary/store.ts'
 import type { Tool, ToolContext } from '../../boundary/tool.ts'
 import { type Found, labelsOfError } from '../../boundary/value-source.ts'
 import { ByrefError } from '../../core/errors.ts'
@@ -21,10 +22,12 @@ import {
   wholeOf,
   withTreeAt,
 } from '../../core/labels/label-tree.ts'
+import { type OffloadedValue, offloadedField } from '../../core/messages/offloaded.ts'
 import { unlessAborted } from '../../core/on-abort.ts'
 import {
   type AssetRefParts,
   formatAssetRef,
+  isAssetId,
   isAssetRef,
   parseAssetRef,
 } from '../../core/refs/asset-ref.ts'
@@ -91,8 +94,12 @@ async function execute(
   const { context, end, chosen } = openContext(scope, parts)
   const boundary = boundaryOf(() => scope.assets)
   try {
+    const storing = { tool: tool.id, toolCallId, signal, label, onEvent }
+    const args = needsReference(call, item)
+      ? { ...item.arguments, ref: await savedValue(scope, item.arguments.ref, storing) }
+      : item.arguments
     const returned = await unlessAborted(signal, () =>
-      boundary.withInput({ tool, arguments: item.arguments }, (input) => {
+      boundary.withInput({ tool, arguments: args }, (input) => {
         changes.onInput?.(input)
         const onYield = (value: unknown) => showPreliminary(context, value)
         return lastYield(tool.execute(input, context), { signal, onYield })
@@ -102,7 +109,6 @@ async function execute(
       ? withBranchNote(scope.session, item.arguments.ref, returned)
       : returned
     if (isPlainJson(result)) return { value: result, events, chosen: chosen() }
-    const storing = { tool: tool.id, toolCallId, signal, label, onEvent }
     const stored = await unlessAborted(signal, () => boundary.store(storing, result))
     return { value: stored.value, events, chosen: chosen() }
   } catch (error) {
@@ -111,6 +117,23 @@ async function execute(
   } finally {
     end()
   }
+}
+
+/** Whether a tool that reads assets was called with a variable whose value has no reference. */
+function needsReference({ tool, written }: ActiveCall, item: CallItem): boolean {
+  if (!isReadingTool(tool) || parseVariableRef(String(written.ref)) === null) return false
+  const { ref } = item.arguments
+  return !isAssetRef(ref) && !isAssetId(ref) && namedAsset(ref) === null
+}
+
+/** Saves a value for a tool that reads assets, and returns its reference. */
+async function savedValue(scope: RunScope, value: unknown, call: StoringCall): Promise<string> {
+  const stored = await offload(
+    { ...call, maxResultChars: 0 },
+    { value, events: [] },
+    () => scope.assets,
+  )
+  return offloadedField(stored.value as OffloadedValue, [])
 }
 
 /**

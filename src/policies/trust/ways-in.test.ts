@@ -120,6 +120,21 @@ describe('trusted data that points to something untrusted', () => {
     expect(ran).toEqual([{ value: 'ann@example.com' }])
   })
 
+  it('does not reach an acting tool through a tool that reads it', async () => {
+    const { tool, ran } = acting()
+    const { labels } = await played(
+      [
+        call('read_mail'),
+        call('fetch_asset', { ref: '†result#1' }),
+        call('act', { value: '†result#2.text' }),
+        call('act', { value: '†result#2.assetRef' }),
+      ],
+      { tools: [mail, tool, 'fetch_asset'] as Tool[] },
+    )
+    expect(ran).toEqual([])
+    expect(integrityOf(labels, 2)).toBe('untrusted')
+  })
+
   it('does not choose how often an acting tool runs', async () => {
     const { tool, ran } = acting()
     const open = acting({ id: 'open', accepts: { integrity: 'untrusted' } } as never)
