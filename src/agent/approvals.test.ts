@@ -509,6 +509,29 @@ describe('approvals', () => {
     expect(JSON.stringify(await agent.log.read('c', { limit: 1000 }))).not.toContain(IMAGE)
   })
 
+  it.each([1, 'yes', {}])('are asked if a rule returns %o', async (answer) => {
+    const { pay, paid } = payTool({ needsApproval: () => answer as boolean })
+    const model = scriptedModel([{ calls: [call('p', { to: 'Bo', amount: 5 })] }, 'Denied.'])
+    const agent = createAgent({ model, tools: [pay] })
+    const run = agent.run({ conversation: 'c', messages: say('pay') })
+    await waiting(agent, 'c')
+    await agent.approve('c', 'p', { approved: false })
+    await run.result
+    expect(paid).toEqual([])
+  })
+
+  it('keep the arguments of the call if null is given', async () => {
+    const { pay, paid } = payTool()
+    const model = scriptedModel([{ calls: [call('p', { to: 'Bo', amount: 5 })] }, 'Paid.'])
+    const agent = createAgent({ model, tools: [pay] })
+    const run = agent.run({ conversation: 'c', messages: say('pay') })
+    await waiting(agent, 'c')
+    await agent.approve('c', 'p', { approved: true, arguments: null })
+    await run.result
+    expect(paid).toEqual([{ to: 'Bo', amount: 5 }])
+    expect(JSON.stringify(run.messages)).not.toContain('changed_arguments')
+  })
+
   it('are asked about a mapped call if some of its items can run', async () => {
     const { pay, paid } = payTool({ mappable: true })
     const args = { to: 'Bo', amount: '†item', _each: [5, 'much', 7] }

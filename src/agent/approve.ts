@@ -87,7 +87,7 @@ export async function answerApproval(
   const call = session.state.calls[toolCallId]
   if (!call) throw noSuchCall(toolCallId, session)
   if (call.status !== 'waiting') throw notWaiting(call)
-  const args = approved && changed !== undefined ? copyJson(changed) : undefined
+  const args = approved && (changed ?? null) !== null ? copyJson(changed) : undefined
   // If no agent can act on the answer, it is not logged. The run of a sub-agent continues with the call that started
   // it.
   if (!isSubRun(session)) {

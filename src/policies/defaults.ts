@@ -40,9 +40,9 @@ export const approvalPolicy: Policy = {
   async before({ tool, items, isResumed, withInput }) {
     const { needsApproval } = tool
     if (!needsApproval || isResumed) return undefined
-    if (needsApproval === true) return { decision: 'ask' }
+    if (typeof needsApproval !== 'function') return { decision: 'ask' }
     const answers = await Promise.all(items.map((item) => withInput(item, needsApproval)))
-    return answers.includes(true) ? { decision: 'ask' } : undefined
+    return answers.some(Boolean) ? { decision: 'ask' } : undefined
   },
 }
 
