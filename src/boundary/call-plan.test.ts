@@ -55,6 +55,13 @@ describe('planCall', () => {
     }
   })
 
+  it('takes a number as the name of an instance, and rejects anything else', () => {
+    expect(plan({ _instance: 5 })).toMatchObject({ instance: '5', problem: null })
+    for (const one of [['a'], {}, true]) {
+      expect(plan({ _instance: one }).problem).toMatchObject({ message: '_instance must be text' })
+    }
+  })
+
   it('finds every variable at any depth, and no lookalikes', () => {
     const args = {
       a: '†state.a',
@@ -106,6 +113,10 @@ describe('planCall', () => {
     expect(outputs('†state.a', 'fixed')).toEqual([[{ kind: 'log', path: ['last'] }]])
     expect(plan({ _outputMethod: 'set' }, 'fixed').outputMethod).toBe('push')
     expect(outputs('†state.a', 'silent')).toEqual([])
+    expect(plan({ _outputPath: '†state.a' }, 'silent').problem).toMatchObject({
+      code: 'invalid_arguments',
+      message: 'The tool "silent" does not write its result: call it without _outputPath',
+    })
   })
 
   it.each<[string, Record<string, unknown>, string, string, RegExp]>([

@@ -92,6 +92,7 @@ export function planCall(
     // Also for a call that cannot run: calls that read its outputs must fail, instead of reading older values.
     plan.outputs = outputsOf(tool, _outputPath, instance)
     if (!tool || plan.problem) return plan
+    if (instance === undefined && (_instance ?? '') !== '') throw invalid('_instance must be text')
     plan.each = readEach(tool, _each)
     plan.outputMethod = methodOf(tool, _outputMethod)
     const found = readsOf(args, plan)
@@ -130,10 +131,11 @@ function notFound(name: string, tools: ReadonlyMap<string, Tool>): CallError {
 function readEach(tool: Tool, each: unknown): unknown {
   if (each === undefined || each === null || each === '') return undefined
   if (mapsOver(tool)) return each
-  throw new ByrefError(
-    'invalid_arguments',
-    `The tool "${tool.id}" cannot be mapped: call it without _each, once for each item`,
-  )
+  throw invalid(`The tool "${tool.id}" cannot be mapped: call it without _each, once for each item`)
+}
+
+function invalid(message: string): ByrefError {
+  return new ByrefError('invalid_arguments', message)
 }
 
 function outputsOf(
@@ -143,7 +145,11 @@ function outputsOf(
 ): OutputTarget[][] {
   const fixed = tool?.outputPath ?? true
   const path = typeof fixed === 'string' ? fixed : requested
-  if (fixed === false || path === undefined || path === null || path === '') return []
+  if (path === undefined || path === null || path === '') return []
+  if (fixed === false) {
+    const id = JSON.stringify(tool?.id)
+    throw invalid(`The tool ${id} does not write its result: call it without _outputPath`)
+  }
   return parseOutputPath(String(path)).map((targets) => {
     return targets.map((target) => {
       if (target.kind === RESULT) {
@@ -160,10 +166,7 @@ function outputsOf(
 function methodOf(tool: Tool, requested: unknown): OutputMethod {
   const method = tool.outputMethod ?? (requested === '' ? 'set' : (requested ?? 'set'))
   if (METHODS.includes(String(method))) return method as OutputMethod
-  throw new ByrefError(
-    'invalid_arguments',
-    `_outputMethod must be one of ${METHODS.join(', ')}, not ${JSON.stringify(method)}`,
-  )
+  throw invalid(`_outputMethod must be one of ${METHODS.join(', ')}, not ${JSON.stringify(method)}`)
 }
 
 /** Returns every `†` expression in a value, at any depth, including embedded references. */
