@@ -35,7 +35,8 @@ export class ArgumentPlaces {
       if (place.depth > MAX_DEPTH) throw tooDeep()
       yield place
       // Push in reverse, because `pop` takes the last one first.
-      if (!place.isSkipped) stack.push(...place.children().reverse())
+      if (place.isSkipped) continue
+      for (const child of place.children().reverse()) stack.push(child)
     }
   }
 }

@@ -310,6 +310,12 @@ describe('asset_ref_as', () => {
 })
 
 describe('store', () => {
+  it('passes more texts than a function may have arguments', async () => {
+    const list = [...Array.from({ length: 150_000 }, () => 'a'), picture.ref]
+    const schema = { type: 'object', properties: { list: { asset_ref_acceptable: true } } }
+    expect(await inputOf(schema, { list })).toMatchObject({ list: { length: 150_001 } })
+  })
+
   it('stores the last value of a generator', async () => {
     async function* values() {
       yield { n: 1 }

@@ -84,7 +84,8 @@ export function decideBatch(batch: readonly PendingAppend[], context: BatchConte
       if (entry.lease === 'keep') checkRun(entry.runId, events, context)
       context.values.expect(entry.events, events)
       decided.push({ pending, entry })
-      events.push(...entry.events)
+      // Not with a spread, because an append may have more events than a call may have arguments.
+      for (const event of entry.events) events.push(event)
     } catch (error) {
       pending.reject(error)
     }

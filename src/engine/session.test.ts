@@ -150,6 +150,14 @@ describe('Session.append', () => {
     expect(appends).toEqual([])
   })
 
+  it('appends more events at once than a function may have arguments', async () => {
+    const session = await open(createMemoryLog())
+    const usage = { inputTokens: 1, outputTokens: 1 }
+    const event = { type: 'TOOL_USAGE', runId: 'r', toolCallId: 't', usage } as const
+    const events = Array.from({ length: 130_000 }, () => event)
+    expect(await session.append({ events })).toHaveLength(events.length)
+  })
+
   it('rejects with the error of the decision', async () => {
     const session = await open(createMemoryLog())
     const no = new Error('no')

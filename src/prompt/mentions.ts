@@ -110,7 +110,7 @@ export function bodiesIn(value: JsonValue, known: KnownAssets): FoundBodies {
     } else if (typeof item === 'object' && item !== null) {
       if (isPlainObject(item)) noteBody(item, known, found)
       // Push in reverse, because the stack is read from its end.
-      stack.push(...Object.values(item).reverse())
+      for (const below of Object.values(item).reverse()) stack.push(below)
     }
   }
   return found
