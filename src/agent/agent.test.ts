@@ -281,6 +281,26 @@ describe('createAgent', () => {
     expect(await agent.assets.resolve(`${assets[0]?.ref}/content`)).toEqual(rows)
   })
 
+  it('keeps the error of a call if it cannot be written either', async () => {
+    const boom = defineTool({
+      id: 'boom',
+      description: '',
+      inputSchema: { type: 'object' },
+      execute() {
+        throw new Error('The pump is stuck.')
+      },
+    })
+    const args = { _outputPath: '†state.a || †state.log.last' }
+    const model = scriptedModel([{ calls: [{ name: 'boom', arguments: args }] }, 'Done.'])
+    const run = createAgent({ model, tools: [boom] }).run({
+      messages: [{ type: 'state', state: { log: 'none yet' } }, 'go'],
+    })
+    expect(await run.result).toMatchObject({ text: 'Done.' })
+    const results = run.messages.flatMap(({ metadata }) => metadata.tool_result?.error ?? [])
+    const why = 'This error was not written: †state.log is string: cannot write at "last".'
+    expect(results).toMatchObject([{ message: `The pump is stuck. (${why})` }])
+  })
+
   it('shows an unknown reference as unresolved, in attachments and in parts', async () => {
     const model = scriptedModel(['I see nothing.', 'Nor there.'])
     const agent = createAgent({ model })
@@ -448,6 +468,19 @@ describe('createAgent', () => {
     expect((await agent.run({ conversation: 'c', messages: say('on') }).result).text).toBe(
       'And on.',
     )
+  })
+
+  it('takes a result of more values than a function may have arguments', async () => {
+    const list = defineTool({
+      id: 'list',
+      description: '',
+      inputSchema: { type: 'object' },
+      maxResultChars: Infinity,
+      execute: () => Array.from({ length: 130_000 }, () => 1),
+    })
+    const model = scriptedModel([{ calls: [{ name: 'list', arguments: {} }] }, 'Done.'])
+    const agent = createAgent({ model, tools: [list] })
+    expect((await agent.run({ messages: 'go' }).result).text).toBe('Done.')
   })
 
   it('gives two calls of one answer with the same id ids of their own', async () => {

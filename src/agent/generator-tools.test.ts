@@ -112,7 +112,8 @@ describe('a tool that is a generator', () => {
 
 describe('a result that JSON has no form for', () => {
   it('fails if it contains a promise, because its value would be lost', async () => {
-    const { error } = await resultOf(() => ({ pages: [Promise.resolve(1)] }))
+    // Its own rejection must not end the process.
+    const { error } = await resultOf(() => ({ pages: [Promise.reject(new Error('late'))] }))
     expect(error?.message).toBe(
       'The result contains a promise at /pages/0. The tool must await it.',
     )

@@ -120,6 +120,27 @@ describe('output.choose', () => {
     expect(written?.content).toMatchObject({ _path: ['odd'], data: 7 })
   })
 
+  it.each([
+    ['†state#b.x', { _outputPath: '†state#a.x || †state#b.x' }, '†state#b.x'],
+    ['†state.a.b', { _outputPath: '†state["a.b"] || †state.a.b' }, '†state.a.b'],
+    ['†state.b', { _outputPath: '†state.a || †state.b', _instance: 'i' }, '†state#i.b'],
+  ])('tells instances and odd keys apart: %s of %o', async (path, args, to) => {
+    const model = scriptedModel([{ calls: [{ name: 'it', arguments: args }] }, 'Done.'])
+    const it = defineTool({
+      id: 'it',
+      description: '',
+      inputSchema: object,
+      execute(_, { output }) {
+        output.choose(path)
+        return 7
+      },
+    })
+    const run = createAgent({ model, tools: [it] }).run({ messages: say('go') })
+    await run.result
+    const results = run.messages.flatMap(({ metadata }) => metadata.tool_result ?? [])
+    expect(results).toMatchObject([{ written_to: [to] }])
+  })
+
   it('writes with the method that the call or the tool names', async () => {
     const push = { name: 'it', arguments: { _outputPath: '†state.all', _outputMethod: 'push' } }
     const model = scriptedModel([{ calls: [push, push] }, 'Done.'])

@@ -329,6 +329,8 @@ export function jsonValue(
     if (typeof value !== 'object' || value === null) return value as string | boolean | null
     const place = (): string => toPointer(open.map(({ key }) => key)) || '/'
     if (value instanceof Promise) {
+      // Its own error would end the process, because nobody else awaits it.
+      value.catch(() => {})
       const message = `The result contains a promise at ${place()}. The tool must await it.`
       throw new ByrefError('invalid_data', message)
     }

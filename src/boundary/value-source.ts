@@ -313,11 +313,14 @@ export class ConversationSource implements ValueSource {
 export function createResultSource(values: readonly unknown[], assets: Assets): ValueSource {
   const at = (number: number): Result | null =>
     number >= 1 && number <= values.length ? { callId: '', value: values[number - 1] } : null
-  const results = { count: values.length, at }
-  return new ConversationSource(
-    { board: createBoard([]), results, assets, hasOutputs: false },
-    { id: '' },
-  )
+  const results = {
+    get count() {
+      return values.length
+    },
+    at,
+  }
+  const from = { board: createBoard([]), results, assets, hasOutputs: false }
+  return new ConversationSource(from, { id: '' })
 }
 
 /** Returns the expression without the paths of its references. */

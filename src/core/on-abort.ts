@@ -35,13 +35,6 @@ function listen(signal: AbortSignal): Set<OnAbort> {
 export function unlessAborted<T>(signal: AbortSignal, work: () => T | Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const forget = onAbort(signal, reject)
-    const settle = (end: () => void): void => {
-      forget()
-      end()
-    }
-    Promise.resolve(work()).then(
-      (value) => settle(() => resolve(value)),
-      (error) => settle(() => reject(error)),
-    )
+    new Promise<T>((settle) => settle(work())).finally(forget).then(resolve, reject)
   })
 }

@@ -18,7 +18,7 @@ import type { JsonValue } from '../../core/json/json.ts'
 import { joinAll, type Label } from '../../core/labels/label.ts'
 import type { LabelTree } from '../../core/labels/label-tree.ts'
 import type { Labels } from '../../core/labels/labels.ts'
-import { parseVariableRef } from '../../core/refs/variable-ref.ts'
+import { formatVariable, parseVariableRef } from '../../core/refs/variable-ref.ts'
 import type { CallItem, CallOutcome, ExecutionChanges, PolicyCall } from '../../policies/policy.ts'
 import { inputLabel } from '../../policies/trust/input-label.ts'
 import { type NotedReads, noteReads } from '../../policies/trust/note-reads.ts'
@@ -293,20 +293,18 @@ export function openContext(scope: RunScope, parts: ContextParts): OpenContext {
   }
 }
 
-function alternativeOf({ name, outputs }: CallPlan, path: string): number {
+function alternativeOf({ name, outputs, instance }: CallPlan, path: string): number {
   const ref = parseVariableRef(path)
-  const index = outputs.findIndex((targets) =>
-    targets.some(({ kind, path: to }) => {
-      return ref?.type === 'variable' && ref.kind === kind && ref.path.join('.') === to.join('.')
-    }),
-  )
-  if (index !== -1) return index
   const alternatives = outputs.map((targets) =>
-    targets.map(({ kind, path: to }) => ['†', kind, ...to.map((key) => `.${key}`)].join('')),
+    targets.map((target) => formatVariable(target, target.path)),
   )
+  const asked = ref?.type === 'variable' ? formatVariable({ instance, ...ref }, ref.path) : path
+  const index = alternatives.findIndex((names) => names.includes(asked))
+  if (index !== -1) return index
+  const known = alternatives.map((names) => names.join(' && ')).join(' or ') || 'nothing'
   throw new ByrefError(
     'invalid_reference',
-    `The call to "${name}" writes to ${alternatives.join(' or ') || 'nothing'}, not to ${path}`,
+    `The call to "${name}" writes to ${known}, not to ${path}`,
   )
 }
 

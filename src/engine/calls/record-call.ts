@@ -74,13 +74,16 @@ export function isRejection(error: unknown): error is ByrefError {
   return error instanceof ByrefError && REJECTIONS.has(error.code)
 }
 
-/** Appends the outcome of one call. If the board rejects what it writes, appends that error instead. */
+/**
+ * Appends the outcome of one call. If the board rejects what it writes, appends that error instead, and without a write
+ * if the board rejects the error, too.
+ */
 async function append(scope: RunScope, result: CallResult): Promise<CallEnd> {
   try {
     return await appendOutcome(scope, result)
   } catch (error) {
-    if (!isRejection(error)) throw error
-    return appendOutcome(scope, await notWritten(scope, result, error))
+    if (!isRejection(error) || result.plan.outputs.length === 0) throw error
+    return append(scope, await notWritten(scope, result, error))
   }
 }
 
@@ -91,8 +94,13 @@ async function notWritten(
   error: ByrefError,
 ): Promise<CallResult> {
   const { plan, outcome, modelOutput } = result
-  const isEdit = plan.edit !== undefined || isEditedValue(plan, outcome.value)
-  if (outcome.error || isEdit) return failedAfter(result, error)
+  if (outcome.error) {
+    const message = `${outcome.error.message} (This error was not written: ${error.message})`
+    const failed = { ...outcome, error: { ...outcome.error, message } }
+    return { ...result, plan: { ...plan, outputs: [] }, outcome: failed }
+  }
+  if (plan.edit !== undefined || isEditedValue(plan, outcome.value))
+    return failedAfter(result, error)
   const storing = { tool: plan.name, toolCallId: plan.id, maxResultChars: MAX_REPEATED_CHARS }
   const shown = { ...outcome, value: modelOutput ?? outcome.value }
   const kept = await boundaryOf(() => scope.assets).offload(storing, shown)
