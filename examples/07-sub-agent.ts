@@ -11,9 +11,7 @@ const critic = createAgent({
 const writer = createAgent({
   model: scriptedModel([
     {
-      calls: [
-        { id: 'c1', name: 'critic', arguments: { task: 'Review the draft in †state.draft' } },
-      ],
+      calls: [{ id: 'c1', name: 'critic', arguments: { task: 'Review the draft in `state`' } }],
     },
     'I cut the second paragraph.',
   ]),
