@@ -202,6 +202,21 @@ All rows.`)
     expect(texts([{ type: 'state', state: { rows } }], { maxChars: 1e6 })[0]).toContain('"row 499"')
   })
 
+  it('names the fields whose values do not fit', () => {
+    const state = Object.fromEntries(
+      Array.from({ length: 70 }, (_, i) => [`report${i}`, 'x'.repeat(150)]),
+    )
+    const [text = ''] = texts([{ type: 'state', state }])
+    expect(text).toMatch(/More fields are left out: report12, .*report61, 8 more\. †state/)
+    const few = {
+      first: 'x'.repeat(190),
+      rest: Array.from({ length: 99 }, () => ({ a: 'y' })),
+      end: 1,
+    }
+    const [short] = texts([{ type: 'state', state: few }], { maxChars: 300 })
+    expect(short).toContain('More fields are left out: end. †state')
+  })
+
   it('limits what it shows of any value', () => {
     let deep: unknown = 1
     for (let i = 0; i < 10_000; i++) deep = { a: deep }

@@ -1,3 +1,4 @@
+import { cutText } from '../json/cut.ts'
 import { isPlainObject, type JsonValue } from '../json/json.ts'
 import type { OutputMethod } from '../messages/message.ts'
 import { escapeBlocks } from '../messages/metas-block.ts'
@@ -26,7 +27,7 @@ export interface RenderDataOptions {
 
 /**
  * Returns the text of a data block. A value of more than `maxChars` is shown as an outline: its flattened
- * meta, with lists cut to 3 items, and a line that says how to read the rest.
+ * meta, with lists cut to 3 items, and a line that names the other fields and says how to read them.
  */
 export function renderData(
   entry: DataEntry,
@@ -59,8 +60,22 @@ function renderValue(
     return `${start}\nTruncated from ${String(data).length} characters. ${ref} is the full value.`
   }
   const { lines, complete } = outline(data, { sep: '.', maxChars })
-  const rest = complete ? '' : ' More fields are left out.'
+  const rest = complete ? '' : ` More fields are left out${namesOfOthers(data, lines)}.`
   return `${JSON.stringify(lines, null, 2)}\nThis is an outline of a larger value.${rest} ${ref}.path reads a field, ${ref} the whole value.`
+}
+
+/** Maximum number of fields that are named, although their values are left out. */
+const MAX_NAMES = 50
+
+/** Returns the names of the fields of an object that its outline does not show. */
+function namesOfOthers(data: object, lines: Record<string, unknown>): string {
+  if (Array.isArray(data)) return ''
+  const left = Object.entries(data).filter(
+    ([key, value]) => value !== null && !Object.hasOwn(lines, key),
+  )
+  const names = left.slice(0, MAX_NAMES).map(([key]) => cutText(key, 100))
+  if (left.length > MAX_NAMES) names.push(`${left.length - MAX_NAMES} more`)
+  return names.length > 0 ? `: ${names.join(', ')}` : ''
 }
 
 /** Whether a list in the value has more than `max` items and contains objects. */
