@@ -63,6 +63,6 @@ export function checkPrice({ price }: ModelCapabilities, { cost }: ResolvedLimit
   if (price || cost === Infinity) return
   throw new ByrefError(
     'config_invalid',
-    'limits.cost is set, but the model’s price is unknown. Set it with capabilities: { price: { input, output } }, in US dollars per million tokens.',
+    "limits.cost is set, but the model's price is unknown. Set it with capabilities: { price: { input, output } }, in US dollars per million tokens.",
   )
 }

@@ -115,7 +115,7 @@ class QueueWorker implements Worker {
     if (agents.some(({ log }) => log.queue !== queue)) {
       throw new ByrefError(
         'config_invalid',
-        'createWorker needs the queue of its agents’ log: give the same queue to createPostgresLog({ …, queue })',
+        "createWorker needs the queue of its agents' log: give the same queue to createPostgresLog({ …, queue })",
       )
     }
     this.#first = agents[0] as Agent

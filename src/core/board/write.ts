@@ -185,8 +185,8 @@ export const WIDE = 32
 const PLAIN: EditOptions = { position: 0, wide: Number.POSITIVE_INFINITY }
 
 /**
- * Returns a container that can be changed: a wide one itself, a small one as a copy, a large plain one as a
- * wide one.
+ * Returns a container that can be changed. A `Wide` is returned as it is. A small container is copied, and a large one
+ * becomes a `Wide`.
  */
 function editable(container: Container, { position, wide }: EditOptions): Container {
   if (container instanceof Wide) return container

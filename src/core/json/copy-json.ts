@@ -49,7 +49,7 @@ export class Branch {
 
 /**
  * Copies a tree of any depth. `visit` returns the copy of a value, a {@link Branch} for a container, or
- * undefined to drop it. `open` has the branches around the value, from the root. `sources` has their
+ * undefined, which drops it. `open` has the branches around the value, from the root. `sources` has their
  * sources: a value among them contains itself. `close` is called with each complete branch.
  */
 export function copyTree(

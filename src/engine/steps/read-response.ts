@@ -166,13 +166,13 @@ export class ResponseReader {
     if (!this.#finished) {
       throw new ByrefError(
         'model_failed',
-        'The model’s answer ended before it was complete. Try again.',
+        "The model's answer ended before it was complete. Try again.",
       )
     }
     const { text, calls, files, finishReason } = this.response
     const isEmpty = text === '' && calls.length === 0 && files.length === 0
     if (finishReason === 'error' || (isEmpty && finishReason === 'other')) {
-      throw new ByrefError('model_failed', 'The model’s answer was empty or invalid. Try again.')
+      throw new ByrefError('model_failed', "The model's answer was empty or invalid. Try again.")
     }
   }
 

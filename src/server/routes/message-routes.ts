@@ -163,7 +163,7 @@ async function retry(call: Call<undefined, z.infer<typeof wire.retryBody>>) {
   if (payload.sender.participant_role === 'assistant') {
     throw new ByrefError(
       'invalid_message',
-      'Only a person’s message can be sent again: use the id of the message before this answer',
+      "Only a person's message can be sent again: use the id of the message before this answer",
     )
   }
   const attempt = call.attemptId()
