@@ -1,3 +1,4 @@
+import { fetchAssetTool, searchAssetTool } from '../assets/asset-tools.ts'
 import { editAssetTool } from '../assets/edit/edit-asset-tool.ts'
 import { ByrefError } from '../core/errors.ts'
 import type { CallError } from '../core/events/events.ts'
@@ -113,6 +114,11 @@ export function planCall(
 /** Whether a tool is `edit_asset`, and not an app's own tool of that name. */
 export function isEditTool(tool: Tool): boolean {
   return tool.execute === editAssetTool.execute
+}
+
+/** Whether a tool is `fetch_asset` or `search_asset`, and not an app's own tool of that name. */
+export function isReadingTool({ execute }: Tool): boolean {
+  return execute === fetchAssetTool.execute || execute === searchAssetTool.execute
 }
 
 /** Maximum number of tools that an error lists. */

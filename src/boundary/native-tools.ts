@@ -34,11 +34,6 @@ const NATIVE: Readonly<Record<NativeToolName, Tool>> = {
   query_tables: { ...queryTablesTool, outputPath: true, maxResultChars: Infinity, ...OWN } as Tool,
 }
 
-/** Whether a tool is `fetch_asset` or `search_asset`, and not an app's own tool of that name. */
-export function isReadingTool({ execute }: Tool): boolean {
-  return execute === fetchAssetTool.execute || execute === searchAssetTool.execute
-}
-
 /** A tool of the app, or the name of a native tool. */
 export const TOOL: Check<Tool | NativeToolName> = is.either(
   is.oneOf('save_asset', 'fetch_asset', 'search_asset', 'query_tables', 'edit_asset'),
