@@ -112,6 +112,30 @@ describe('a sub-agent', () => {
     expect((await helper.assets.list()).assets).toMatchObject([{ name: 'chart.png' }])
   })
 
+  it('receives an asset that its input names by its id, and rejects what is no asset', async () => {
+    const child = scriptedModel(() => 'Seen.')
+    const helper = createAgent({ model: child })
+    const call = (asset: string) => ({
+      name: 'helper',
+      arguments: { task: 'Look', assets: [asset] },
+    })
+    const agent = createAgent({
+      model: scriptedModel([
+        () => ({ calls: [call(assetId), call('report.pdf'), call('asset://gone')] }),
+        'Done.',
+      ]),
+      tools: [helper.asTool({ id: 'helper', description: '' })],
+    })
+    const { assetId } = await agent.assets.save(PNG, 'image/png', { name: 'dot.png' })
+    const run = agent.run({ messages: say('Go') })
+    await run.result
+    expect(prompts(child)).toHaveLength(1)
+    expect(prompts(child)[0]).toContain('dot.png')
+    const errors = run.messages.flatMap(({ metadata }) => metadata.tool_result?.error ?? [])
+    expect(errors).toMatchObject([{ code: 'asset_not_found' }, { code: 'asset_not_found' }])
+    expect(errors[0]?.message).toContain('There is no asset "report.pdf"')
+  })
+
   it('receives an asset in several calls at once', async () => {
     const store = createMemoryAssetStore()
     const slow = Object.assign(Object.create(store) as typeof store, {

@@ -1,5 +1,6 @@
 import { findAsset } from '../assets/asset-facade.ts'
 import type { AssetInfo } from '../assets/asset-store.ts'
+import { fullRef } from '../assets/asset-tool-input.ts'
 import { PreparedContent } from '../assets/asset-writer.ts'
 import type { Assets } from '../assets/assets-contract.ts'
 import { defined } from '../assets/defined.ts'
@@ -44,7 +45,7 @@ export interface SubAgentOptions {
   id: string
   /** Tells the model what the agent is good at. */
   description: string
-  /** Schema of the input. Default: `{ task, assets? }`, a text and references to the assets that the agent needs. */
+  /** Schema of the input. Default: `{ task, assets? }`, a text, and ids of or references to the assets it needs. */
   inputSchema?: ToolSchema | JsonSchema
   /** Schema of the result, which is then JSON. Default: the text of the agent's answer. */
   output?: OutputSchema
@@ -74,11 +75,16 @@ const DEFAULT_SCHEMA: JsonSchema = {
     assets: {
       type: 'array',
       items: { type: 'string', asset_ref_acceptable: true, asset_ref_as: 'ref' },
-      description: 'References to assets that it needs, such as "asset://id"',
+      description: 'Assets that it needs: ids, or references such as "asset://id"',
     },
   },
   required: ['task'],
   additionalProperties: false,
+}
+
+interface DefaultInput {
+  task: string
+  assets?: readonly string[]
 }
 
 /**
@@ -101,7 +107,7 @@ export function subAgentTool(parts: AgentParts, options: SubAgentOptions): Tool 
     timeoutMs: options.timeoutMs,
     // Values keep their labels in the sub-agent's conversation, where flows to its own tools are checked.
     ...(parts.settings.trust ? { openWorld: false, accepts: ANYTHING } : {}),
-    async execute(input, context) {
+    async execute(given, context) {
       const conversation = subConversationId(context.conversation, context.toolCallId)
       const { namespace } = context
       const sessions = parts.sessions(namespace)
@@ -115,9 +121,12 @@ export function subAgentTool(parts: AgentParts, options: SubAgentOptions): Tool 
         const run = resumeRun(sessions, conversation, { here: true, output })
         return await outcome(run, { parts, context, attribution })
       }
+      const own = parts.assets.in(namespace)
+      const isDefault = inputSchema === DEFAULT_SCHEMA
+      const input = isDefault ? await withReferences(given as DefaultInput, context, own) : given
       const messages = [...(await sharedData(data, context)), inputMessage(input, context)]
       const refs = new Set(namedIn(copyJson([messages, input])))
-      for (const ref of refs) await copyAsset(ref, context.assets, parts.assets.in(namespace))
+      for (const ref of refs) await copyAsset(ref, context.assets, own)
       const started = {
         conversation,
         namespace,
@@ -268,6 +277,29 @@ async function sharedData(
     }
   })
   return (await Promise.all(shared)).flat()
+}
+
+/**
+ * Returns the input with references in place of ids. The assets are in the caller's store, or in the sub-agent's own.
+ *
+ * @throws ByrefError `asset_not_found`
+ */
+async function withReferences(
+  { assets, ...task }: DefaultInput,
+  context: ToolContext,
+  own: Assets,
+): Promise<DefaultInput> {
+  if (!assets) return task
+  const refs = assets.map(async (named) => {
+    for (const store of [context.assets, own]) {
+      if (await findAsset(named, store)) return fullRef(store, named)
+    }
+    throw new ByrefError(
+      'asset_not_found',
+      `There is no asset ${JSON.stringify(named)}. In "assets", write the asset_id of an asset, or a reference to it, such as "asset://id".`,
+    )
+  })
+  return { ...task, assets: await Promise.all(refs) }
 }
 
 /**
