@@ -101,7 +101,7 @@ interface StateOf {
 export async function subConversations(
   log: ConversationLog,
   conversation: string,
-  calls: readonly CallState[],
+  calls: readonly Pick<CallState, 'id' | 'items'>[],
 ): Promise<StateOf[]> {
   const found: StateOf[] = []
   const ids = calls.flatMap((call) => subConversationIds(conversation, call))
