@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { PNG } from '../assets/fixtures/stores.ts'
 import { createMemoryAssetStore } from '../assets/stores/memory.ts'
@@ -66,6 +66,70 @@ describe('a sub-agent', () => {
     expect(assets).toMatchObject([{ mime: 'image/png', name: 'chart.png', tool: 'helper' }])
     expect(prompt).toContain('[Saved image: asset_id=')
     expect(agent).toBeDefined()
+  })
+
+  it.each([
+    ['reaches a limit', [use('draw'), use('draw')], undefined],
+    ['fails', [use('draw'), new Error('overloaded')], undefined],
+    ['gives no valid output', [use('draw'), 'x', 'y'], z.object({ n: z.number() })],
+  ] as const)('returns the assets that its tools made if it %s', async (_, turns, output) => {
+    const helper = createAgent({
+      model: scriptedModel([...turns]),
+      tools: [draw],
+      retry: { maxRetries: 0 },
+      limits: { steps: output ? 3 : 2 },
+    })
+    const model = scriptedModel([
+      { calls: [{ name: 'helper', arguments: { task: 'Draw' } }] },
+      'Done.',
+    ])
+    const tools = [helper.asTool({ id: 'helper', description: '', output })]
+    const { assets } = await createAgent({ model, tools }).run({ messages: say('Go') }).result
+    expect(assets[0]).toMatchObject({ mime: 'image/png', name: 'chart.png', tool: 'helper' })
+    expect(prompts(model)[1]).toContain('[Saved image: asset_id=')
+  })
+
+  it('returns the assets that its tools made before its call timed out', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+    try {
+      const hangs = () => new Promise<never>(() => {})
+      const helper = createAgent({ model: scriptedModel([use('draw'), hangs]), tools: [draw] })
+      const agent = createAgent({
+        model: scriptedModel([
+          { calls: [{ name: 'helper', arguments: { task: 'Draw' } }] },
+          'Done.',
+        ]),
+        tools: [helper.asTool({ id: 'helper', description: '', timeoutMs: 60_000 })],
+      })
+      const run = agent.run({ messages: say('Go') })
+      await expect.poll(async () => (await agent.assets.list()).assets.length).toBe(1)
+      vi.advanceTimersByTime(60_000)
+      expect((await run.result).assets).toMatchObject([{ name: 'chart.png', tool: 'helper' }])
+      const [error] = run.messages.flatMap(({ metadata }) => metadata.tool_result?.error ?? [])
+      expect(error?.code).toBe('tool_timeout')
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
+  it('says what it did if it ended without an answer', async () => {
+    const helper = createAgent({
+      model: scriptedModel(() => use('draw')),
+      tools: [draw],
+      limits: { steps: 2 },
+    })
+    const model = scriptedModel([
+      { calls: [{ name: 'helper', arguments: { task: 'Draw' } }] },
+      'Done.',
+    ])
+    const tools = [helper.asTool({ id: 'helper', description: '' })]
+    const run = createAgent({ model, tools }).run({ messages: say('Go') })
+    const { assets } = await run.result
+    const [error] = run.messages.flatMap(({ metadata }) => metadata.tool_result?.error ?? [])
+    const files = assets.map(({ ref }) => `${ref} (chart.png)`).join(', ')
+    expect(error?.message).toBe(
+      `The agent "helper" ended with step_limit after 2 steps, without an answer. It has made: ${files}. Give it a smaller task, or go on without it.`,
+    )
   })
 
   it('has the context of the run that calls it, but not that of the agent', async () => {

@@ -11,7 +11,7 @@ import type { Tool, ToolContext } from '../boundary/tool.ts'
 import { ConversationSource } from '../boundary/value-source.ts'
 import { ByrefError } from '../core/errors.ts'
 import { runOf } from '../core/events/conversation-state.ts'
-import type { ConversationEvent } from '../core/events/events.ts'
+import type { AssetCreated, ConversationEvent } from '../core/events/events.ts'
 import { copyJson } from '../core/json/copy-json.ts'
 import { isPlainObject, type JsonValue } from '../core/json/json.ts'
 import { type Clearance, join } from '../core/labels/label.ts'
@@ -32,6 +32,7 @@ import { subConversationId } from '../engine/cancel.ts'
 import type { Run } from '../engine/follow-run.ts'
 import type { OutputSchema } from '../engine/output/output-schema.ts'
 import { RunLostError } from '../engine/run-errors.ts'
+import { assetsOf } from '../engine/run-result.ts'
 import type { Session } from '../engine/session.ts'
 import { LeaseHeldError } from '../log/conversation-log.ts'
 import type { AgentParts } from './agent-parts.ts'
@@ -159,6 +160,27 @@ async function outcome(
     if (usage && !isCounted) context.addUsage(usage, isSameLog ? run.id : undefined)
     isCounted = true
   }
+  const markRead = (): void => {
+    const { labels } = session
+    const asked = runOf(session.state, run.id)?.overrides?.output
+    // The sub-agent's model may not have seen the values that its output refers to.
+    const isByReference = asked !== undefined && declaresReferences(asked)
+    if (labels) context.trust?.mark(isByReference ? labels.everything() : labels.context())
+  }
+  const handed = new Set<string>()
+  /** Hands over new assets while the run goes on, because a call that times out does not wait for its end. */
+  const handOver = async (): Promise<void> => {
+    const current = runOf(session.state, run.id)
+    const made = current ? assetsOf(session.state, current) : []
+    for (const { ref } of made.filter(({ ref }) => !handed.has(ref))) {
+      // A copy gets the labels that the call has when it is saved.
+      markRead()
+      // copyAsset announces the assets that it copies.
+      if (await copyAsset(ref, parts.assets.in(namespace), context.assets))
+        await context.announce(ref)
+      handed.add(ref)
+    }
+  }
   const cancel = (): void => {
     if (continuesLater(signal.reason)) return
     // The call does not wait until the cancelled run has ended.
@@ -177,26 +199,21 @@ async function outcome(
       // Any agent on this log may receive the answer. If the caller has left this process, another one continues.
       if (event.type === 'APPROVAL_ANSWERED' && !signal.aborted) sessions.wakeHere(session)
       if (isAboutApproval(event)) await relayApprovals(session, context)
+      // If it fails, the end of the run tries again.
+      if (event.type === 'NEW_MESSAGE') await handOver().catch(() => {})
     }
     await relayApprovals(session, context)
-    const { text, output, reason, assets } = await run.result.finally(() => {
+    const { text, output, reason, assets } = await run.result.finally(async () => {
       // Applies to failed runs too: the text of their errors may be untrusted, and their tokens count.
-      const { labels } = session
-      const asked = runOf(session.state, run.id)?.overrides?.output
-      // The sub-agent's model may not have seen the values that its output refers to.
-      const isByReference = asked !== undefined && declaresReferences(asked)
-      if (labels) context.trust?.mark(isByReference ? labels.everything() : labels.context())
+      markRead()
       countUsage()
+      await handOver()
     })
-    const scopedAssets = parts.assets.in(namespace)
-    for (const { ref } of assets) {
-      // copyAsset announces the assets that it copies.
-      if (await copyAsset(ref, scopedAssets, context.assets)) await context.announce(ref)
-    }
     if (reason === 'done') return output ?? (await handedOver(text, session, context))
+    const { length: steps } = runOf(session.state, run.id)?.steps ?? []
     throw new ByrefError(
       'tool_failed',
-      `The agent "${attribution}" ended with ${reason}${text ? `: ${text}` : ''}`,
+      `The agent "${attribution}" ended with ${reason} after ${steps} steps, ${text ? `with this answer: ${text}` : 'without an answer'}.${madeText(assets)} Give it a smaller task, or go on without it.`,
     )
   } catch (error) {
     const isOpen = runOf(session.state, run.id)?.status === 'running'
@@ -207,6 +224,18 @@ async function outcome(
   } finally {
     signal.removeEventListener('abort', cancel)
   }
+}
+
+/** Maximum number of assets in the error of a sub-agent. The prompt lists all of them. */
+const MAX_NAMED = 3
+
+function madeText(assets: readonly AssetCreated[]): string {
+  if (assets.length === 0) return ''
+  const named = assets
+    .slice(0, MAX_NAMED)
+    .map(({ ref, name }) => (name === undefined ? ref : `${ref} (${name})`))
+  const more = assets.length > MAX_NAMED ? ` and ${assets.length - MAX_NAMED} more` : ''
+  return ` It has made: ${named.join(', ')}${more}.`
 }
 
 function isAboutApproval({ type }: ConversationEvent): boolean {
