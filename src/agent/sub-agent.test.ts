@@ -384,6 +384,26 @@ describe('a sub-agent', () => {
     expect(prompt).toContain('rain')
   })
 
+  it('writes references to files into its answer', async () => {
+    const helper = createAgent({
+      model: scriptedModel([
+        use('camera'),
+        '![chart](<|†result#1.picture|>), and †result#1.picture.',
+      ]),
+      tools: [camera],
+    })
+    const model = scriptedModel([
+      { calls: [{ name: 'helper', arguments: { task: 'Look' } }] },
+      'Done.',
+    ])
+    const tools = [helper.asTool({ id: 'helper', description: '' })]
+    const run = createAgent({ model, tools }).run({ messages: say('Go') })
+    const { assets } = await run.result
+    const marked = `<|${assets[0]?.ref}|>`
+    const [result] = run.messages.filter(({ metadata }) => metadata.tool_result)
+    expect(result?.content).toBe(`![chart](${marked}), and ${marked}.`)
+  })
+
   it('runs again after its call was deleted, although the model uses the same id', async () => {
     const log = createMemoryLog()
     const helper = createAgent({ model: scriptedModel(['First.', 'Second.']), log })

@@ -4,6 +4,7 @@ import { fullRef } from '../assets/asset-tool-input.ts'
 import { PreparedContent } from '../assets/asset-writer.ts'
 import type { Assets } from '../assets/assets-contract.ts'
 import { defined } from '../assets/defined.ts'
+import { namedBody } from '../assets/held-body.ts'
 import { namedAssets } from '../assets/named-assets.ts'
 import type { JsonSchema, ToolSchema } from '../boundary/describe-schema.ts'
 import { declaresReferences } from '../boundary/resolve-assets.ts'
@@ -256,8 +257,8 @@ const MAX_INLINE = 2000
 
 /**
  * Replaces the variables in an answer with values, because they would name other values in the caller's conversation.
- * If the whole answer is one variable, returns its value. Within a longer text, short values are written out and long
- * ones become assets.
+ * If the whole answer is one variable, returns its value. Within a longer text, short values are written out, long ones
+ * become assets, and files become references.
  */
 async function handedOver(text: string, session: Session, context: ToolContext): Promise<unknown> {
   const { assets, trust } = context
@@ -277,16 +278,20 @@ async function handedOver(text: string, session: Session, context: ToolContext):
     if (mark.type !== 'variable' && mark.type !== 'bare') continue
     const value = await read(mark.text).catch(() => undefined)
     if (value === undefined) continue
-    const written = typeof value === 'string' ? value : JSON.stringify(value)
-    const content_type = 'result'
-    const put =
-      written.length <= MAX_INLINE
-        ? written
-        : `<|${(await assets.saveAsset({ content_type, content: value })).ref}|>`
+    const put = await asText(value, assets)
     handed += text.slice(at, mark.start) + put
     at = mark.end
   }
   return handed + text.slice(at)
+}
+
+/** Returns a value as a part of a text: its JSON or a reference. */
+async function asText(content: unknown, assets: Assets): Promise<string> {
+  const file = namedBody(content)
+  if (file !== null) return `<|${file}|>`
+  const written = typeof content === 'string' ? content : JSON.stringify(content)
+  if (written.length <= MAX_INLINE) return written
+  return `<|${(await assets.saveAsset({ content_type: 'result', content })).ref}|>`
 }
 
 /** Returns the shared data with their current values, under the names that they have in the calling conversation. */
