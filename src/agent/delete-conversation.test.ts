@@ -34,6 +34,29 @@ it('deletes a conversation with those of its sub-agents, at any depth', async ()
   expect(await agent.deleteConversation('c')).toBe(false)
 })
 
+it('deletes those of calls that were deleted with their message, also of mapped ones', async () => {
+  const log = createMemoryLog()
+  const helper = createAgent({ model: scriptedModel(() => 'Secret.'), log })
+  const calls = [
+    ...asking('helper', 'h').calls,
+    { id: 'm', name: 'helper', arguments: { task: '†item', _each: ['a', 'b'] } },
+  ]
+  const agent = createAgent({
+    model: scriptedModel([{ calls }, 'Done.', asking('helper', 'n'), 'Again.']),
+    log,
+    tools: [helper.asTool({ id: 'helper', description: '' })],
+  })
+  const run = agent.run({ conversation: 'c', messages: say('Go') })
+  await run.result
+  const [asked, answer] = run.messages
+  await agent.deleteMessage('c', answer?.id ?? '')
+  await agent.run({ conversation: 'c', messages: say('Go on'), replaces: asked?.id }).result
+  // A deleted answer keeps its sub-agents' conversations until the conversation is deleted.
+  expect(await idsIn(log)).toEqual(['c', 'c/h', 'c/m/0', 'c/m/1', 'c/n'])
+  await agent.deleteConversation('c')
+  expect(await idsIn(log)).toEqual([])
+})
+
 it('cancels the open run, also that of a sub-agent', async () => {
   const log = createMemoryLog()
   const helper = createAgent({ model: scriptedModel(['Late.'], { delayMs: 60_000 }), log })

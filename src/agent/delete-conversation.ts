@@ -1,6 +1,6 @@
-import type { ConversationState } from '../core/events/conversation-state.ts'
-import type { ConversationLog } from '../log/conversation-log.ts'
-import { readState, subConversations, unlessDamaged } from './read-conversation.ts'
+import { itemCallId } from '../core/refs/item-call.ts'
+import { type ConversationLog, readAll } from '../log/conversation-log.ts'
+import { subConversations, unlessDamaged } from './read-conversation.ts'
 
 /** Options of {@link deleteConversation}. */
 export interface DeleteOptions {
@@ -21,8 +21,7 @@ export async function deleteConversation(
 ): Promise<boolean> {
   // Nothing runs in a damaged conversation.
   await unlessDamaged(cancel())
-  const state = await unlessDamaged(readState(log, id))
-  for (const sub of await below(log, id, state)) {
+  for (const sub of await below(log, id)) {
     await onDelete?.(sub)
     await log.delete(sub)
   }
@@ -31,14 +30,22 @@ export async function deleteConversation(
 }
 
 /** Returns the ids of the conversations of sub-agents, at any depth: the deepest ones first. */
-async function below(
-  log: ConversationLog,
-  id: string,
-  state: ConversationState | null,
-): Promise<string[]> {
+async function below(log: ConversationLog, id: string): Promise<string[]> {
   const ids: string[] = []
-  for (const sub of await subConversations(log, id, Object.values(state?.calls ?? {}))) {
-    ids.push(...(await below(log, sub.id, sub.state)), sub.id)
+  const calls = (await unlessDamaged(startedCalls(log, id))) ?? []
+  for (const sub of await subConversations(log, id, calls)) {
+    ids.push(...(await below(log, sub.id)), sub.id)
   }
   return ids
+}
+
+/** Returns the calls that have started, and the items of mapped ones. Includes those whose message was deleted. */
+async function startedCalls(log: ConversationLog, conversation: string): Promise<{ id: string }[]> {
+  const ids = new Set<string>()
+  for await (const { event } of readAll(log, conversation)) {
+    if (event.type !== 'TOOL_STARTED') continue
+    const { toolCallId, item } = event
+    ids.add(item === undefined ? toolCallId : itemCallId(toolCallId, item))
+  }
+  return [...ids].map((id) => ({ id }))
 }

@@ -88,6 +88,12 @@ async function waitingCalls(
 /** Maximum number of conversations that are looked up at the same time. */
 const LOOKUPS_AT_ONCE = 8
 
+/** A conversation's id and state. */
+interface StateOf {
+  id: string
+  state: ConversationState
+}
+
 /**
  * Returns the conversations in which sub-agents answer these calls, with their states. Damaged ones, and those in other
  * logs, are left out.
@@ -95,17 +101,25 @@ const LOOKUPS_AT_ONCE = 8
 export async function subConversations(
   log: ConversationLog,
   conversation: string,
-  calls: readonly CallState[],
-): Promise<{ id: string; state: ConversationState }[]> {
-  const found: { id: string; state: ConversationState }[] = []
+  calls: readonly Pick<CallState, 'id' | 'items'>[],
+): Promise<StateOf[]> {
+  const found: StateOf[] = []
   const ids = calls.flatMap((call) => subConversationIds(conversation, call))
   await inParallel(ids, { limit: LOOKUPS_AT_ONCE }, async (id) => {
-    const state = (await log.find(id)) ? await unlessDamaged(readState(log, id)) : null
+    const sub = await findState(log, id)
     // Another conversation may have the same id.
-    const isSub = state?.runs.some(({ toolCallId }) => toolCallId && id.endsWith(`/${toolCallId}`))
-    if (state && isSub) found.push({ id, state })
+    const isSub = sub?.state.runs.some(
+      ({ toolCallId }) => toolCallId && id.endsWith(`/${toolCallId}`),
+    )
+    if (sub && isSub) found.push(sub)
   })
   return found
+}
+
+/** Returns a conversation's state; null if it is damaged, or not in this log. */
+export async function findState(log: ConversationLog, id: string): Promise<StateOf | null> {
+  const state = (await log.find(id)) ? await unlessDamaged(readState(log, id)) : null
+  return state && { id, state }
 }
 
 /** Returns the value, or null if the conversation is damaged. */

@@ -3,12 +3,17 @@ import type { ToolContext } from '../boundary/tool.ts'
 import {
   type AskedCall,
   type ConversationState,
+  openRun,
   requestOf,
+  waitingCalls,
 } from '../core/events/conversation-state.ts'
-import type { ConversationEvent } from '../core/events/events.ts'
+import type { ConversationEvent, EventOf } from '../core/events/events.ts'
 import { isPlain, join, type Label, readLabel, TRUSTED, writeLabel } from '../core/labels/label.ts'
 import { callingRunOf } from '../engine/calls/active-call.ts'
+import { subConversationId } from '../engine/cancel.ts'
 import type { Session } from '../engine/session.ts'
+import type { ConversationLog } from '../log/conversation-log.ts'
+import { findState } from './read-conversation.ts'
 
 /**
  * Logs in the caller's conversation which calls of its sub-agent, at any depth, a person was asked about, and the
@@ -21,30 +26,79 @@ export async function relayApprovals(session: Session, context: ToolContext): Pr
   const caller = callingRunOf(context)
   if (!caller) return
   const { toolCallId: parentToolCallId, runId } = context
-  const events: ConversationEvent[] = []
-  const asked = askedCalls(session.state, context)
-  for (const call of asked) {
-    const id = `${parentToolCallId}/${call.id}`
-    const known = caller.call().subCalls?.[id]?.approval
-    const { answer, label: _, ...shown } = call.approval
-    if (!known) {
-      const label = labelOf(call, session, context)
-      const approval = isPlain(label) ? shown : { ...shown, label: writeLabel(label) }
-      events.push(requestOf({ ...call, id, parentToolCallId, approval }, runId))
-    }
-    if (answer && !known?.answer) {
-      const { at: _, ...given } = answer
-      const ids = { toolCallId: id, parentToolCallId, runId }
-      events.push(defined({ type: 'APPROVAL_ANSWERED', ...ids, ...given }))
-    }
-  }
+  const asked = askedCalls(session.state, runId)
   caller.waits(asked.some(({ approval }) => !approval.answer))
-  await caller.append(events)
+  await caller.append(({ subCalls = {} }) =>
+    asked.flatMap((call) => {
+      const id = `${parentToolCallId}/${call.id}`
+      const known = subCalls[id]?.approval
+      const { answer, label: _, ...shown } = call.approval
+      const events: ConversationEvent[] = []
+      if (!known) {
+        const label = labelOf(call, session, context)
+        const approval = isPlain(label) ? shown : { ...shown, label: writeLabel(label) }
+        events.push(requestOf({ ...call, id, parentToolCallId, approval }, runId))
+      }
+      if (answer && !known?.answer)
+        events.push(answerOf({ toolCallId: id, parentToolCallId, runId }, answer))
+      return events
+    }),
+  )
 }
 
-/** Returns the calls that a person was asked about in the runs that the call started. */
-function askedCalls({ runs, calls }: ConversationState, context: ToolContext): AskedCall[] {
-  const its = runs.filter(({ parentRunId }) => parentRunId === context.runId)
+/**
+ * Logs the answers that sub-agents got while nothing ran the caller's conversation. Otherwise, whoever follows it
+ * would be asked again.
+ */
+export async function relayAnswers(session: Session, log: ConversationLog): Promise<void> {
+  const answers = await answersBelow(log, session)
+  await session.append((state) => {
+    const waiting = waitingCalls(state).map(({ id }) => id)
+    return { events: answers.filter(({ toolCallId }) => waiting.includes(toolCallId)) }
+  })
+}
+
+type Answer = EventOf<'APPROVAL_ANSWERED'>
+
+/** Returns the answers that sub-agents at any depth have got, and this conversation does not know. */
+async function answersBelow(
+  log: ConversationLog,
+  { id, state }: Pick<Session, 'id' | 'state'>,
+): Promise<Answer[]> {
+  const { runId = '' } = openRun(state) ?? {}
+  const answers: Answer[] = []
+  for (const { id: toolCallId, parentToolCallId } of waitingCalls(state)) {
+    if (parentToolCallId === undefined) continue
+    const sub = await findState(log, subConversationId(id, parentToolCallId))
+    if (!sub) continue
+    const own = toolCallId.slice(parentToolCallId.length + 1)
+    const call = askedCalls(sub.state, runId).find((asked) => asked.id === own)
+    const below = await answersBelow(log, sub)
+    const answer = call?.approval.answer ?? below.find((one) => one.toolCallId === own)
+    if (answer) answers.push(answerOf({ toolCallId, parentToolCallId, runId }, answer))
+  }
+  return answers
+}
+
+function answerOf(
+  ids: Pick<Answer, 'toolCallId' | 'parentToolCallId' | 'runId'>,
+  given: Omit<Answer, 'type' | 'toolCallId' | 'runId'>,
+): Answer {
+  const { approved, by, reason, arguments: args, result } = given
+  return defined({
+    type: 'APPROVAL_ANSWERED',
+    ...ids,
+    approved,
+    by,
+    reason,
+    arguments: args,
+    result,
+  })
+}
+
+/** Returns the calls that a person was asked about in the runs that a call of the caller's run started. */
+function askedCalls({ runs, calls }: ConversationState, callerRunId: string): AskedCall[] {
+  const its = runs.filter(({ parentRunId }) => parentRunId === callerRunId)
   const ids = its.flatMap(({ steps }) => steps.flatMap(({ callIds }) => callIds))
   return ids.flatMap((id) => {
     const { name = '', approval, subCalls = {} } = calls[id] ?? {}

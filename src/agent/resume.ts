@@ -4,6 +4,7 @@ import { FollowedRun, type Run } from '../engine/follow-run.ts'
 import { firstQueued } from '../engine/next.ts'
 import type { OutputSchema } from '../engine/output/output-schema.ts'
 import type { Sessions } from '../engine/sessions.ts'
+import { relayAnswers } from './relay-approvals.ts'
 
 /**
  * Follows the open run of a conversation, or the run that its waiting messages start. Starts or continues the
@@ -21,6 +22,7 @@ export function resumeRun(
     const session = await sessions.get(conversation)
     followed.opened(sessions, session)
     await session.refresh()
+    await relayAnswers(session, sessions.log)
     const { state } = session
     const open = openRun(state)
     const last = state.runs.at(-1)

@@ -36,10 +36,28 @@ function team({ log, limits, continues = false }: TeamOptions = {}): Agent {
   return createAgent({ model: model(own, 'Done.'), tools, log, limits })
 }
 
+/** An agent whose helper has a helper that calls `warn`. */
+function layers(log: ConversationLog, args: object): Agent {
+  const once = (call: ScriptedTurn, text: string) =>
+    scriptedModel(({ prompt }) => (prompt.some(({ role }) => role === 'tool') ? text : call))
+  const inner = createAgent({ model: once(asks('warn'), 'Told.'), tools: [warn], log })
+  const middle = createAgent({
+    model: once(asks('inner', { task: 'Go' }), 'Told.'),
+    tools: [inner.asTool({ id: 'inner', description: '' })],
+    log,
+  })
+  const tools = [middle.asTool({ id: 'middle', description: '' })]
+  return createAgent({ model: once(asks('middle', args), 'Done.'), tools, log })
+}
+
 type Approval = EventOf<'APPROVAL_REQUESTED' | 'APPROVAL_ANSWERED'>
 
 function approvalsIn(events: readonly ConversationEvent[]): Approval[] {
   return events.filter((event): event is Approval => event.type.startsWith('APPROVAL'))
+}
+
+function requestsIn(events: readonly ConversationEvent[]): number {
+  return events.filter(({ type }) => type === 'APPROVAL_REQUESTED').length
 }
 
 /** Follows a run, and answers each request. Returns the approvals that the run told about. */
@@ -213,6 +231,43 @@ describe('an approval in a sub-agent', () => {
     const agent = team({ log, continues: true })
     await agent.approve('c', 'helper/warn', { approved: true })
     expect((await agent.resume('c').result).text).toBe('Done.')
+  })
+
+  it('is not asked for again by a process that starts after the answer', async () => {
+    const mapped = { task: '†item', _each: ['a', 'b'] }
+    for (const { args, requests } of [
+      { args: { task: 'Go' }, requests: 1 },
+      { args: mapped, requests: 2 },
+    ]) {
+      const log = createMemoryLog()
+      const before = layers(log, args)
+      before.run({ conversation: 'c', messages: say('Go') })
+      await expect.poll(async () => requestsIn(await logged(log, 'c'))).toBe(requests)
+      await before.close()
+      const elsewhere = createAgent({ model: scriptedModel([]), log })
+      for (const one of (await elsewhere.conversation('c'))?.waiting ?? [])
+        await elsewhere.approve(one.conversation, one.toolCallId, { approved: true })
+      await elsewhere.close()
+
+      const agent = layers(log, args)
+      const run = agent.resume('c')
+      const told = approvalsOf(run)
+      expect((await run.result).text).toBe('Done.')
+      expect(requestsIn(await told)).toBe(0)
+      expect(approvalsIn(await logged(log, 'c'))).toHaveLength(2 * requests)
+    }
+  })
+
+  it('leaves no warning if its agents are closed right after the answer', async () => {
+    const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
+    const log = await askedBeforeACrash()
+    const agent = team({ log, continues: true })
+    await agent.approve('c/helper', 'warn', { approved: true })
+    await agent.close()
+    await log.close()
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(warned.mock.calls).toEqual([])
+    warned.mockRestore()
   })
 
   it('is followed in the sub-agent’s conversation, and its caller continues it', async () => {

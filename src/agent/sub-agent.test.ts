@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { PNG } from '../assets/fixtures/stores.ts'
 import { createMemoryAssetStore } from '../assets/stores/memory.ts'
@@ -68,6 +68,70 @@ describe('a sub-agent', () => {
     expect(agent).toBeDefined()
   })
 
+  it.each([
+    ['reaches a limit', [use('draw'), use('draw')], undefined],
+    ['fails', [use('draw'), new Error('overloaded')], undefined],
+    ['gives no valid output', [use('draw'), 'x', 'y'], z.object({ n: z.number() })],
+  ] as const)('returns the assets that its tools made if it %s', async (_, turns, output) => {
+    const helper = createAgent({
+      model: scriptedModel([...turns]),
+      tools: [draw],
+      retry: { maxRetries: 0 },
+      limits: { steps: output ? 3 : 2 },
+    })
+    const model = scriptedModel([
+      { calls: [{ name: 'helper', arguments: { task: 'Draw' } }] },
+      'Done.',
+    ])
+    const tools = [helper.asTool({ id: 'helper', description: '', output })]
+    const { assets } = await createAgent({ model, tools }).run({ messages: say('Go') }).result
+    expect(assets[0]).toMatchObject({ mime: 'image/png', name: 'chart.png', tool: 'helper' })
+    expect(prompts(model)[1]).toContain('[Saved image: asset_id=')
+  })
+
+  it('returns the assets that its tools made before its call timed out', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+    try {
+      const hangs = () => new Promise<never>(() => {})
+      const helper = createAgent({ model: scriptedModel([use('draw'), hangs]), tools: [draw] })
+      const agent = createAgent({
+        model: scriptedModel([
+          { calls: [{ name: 'helper', arguments: { task: 'Draw' } }] },
+          'Done.',
+        ]),
+        tools: [helper.asTool({ id: 'helper', description: '', timeoutMs: 60_000 })],
+      })
+      const run = agent.run({ messages: say('Go') })
+      await expect.poll(async () => (await agent.assets.list()).assets.length).toBe(1)
+      vi.advanceTimersByTime(60_000)
+      expect((await run.result).assets).toMatchObject([{ name: 'chart.png', tool: 'helper' }])
+      const [error] = run.messages.flatMap(({ metadata }) => metadata.tool_result?.error ?? [])
+      expect(error?.code).toBe('tool_timeout')
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
+  it('says what it did if it ended without an answer', async () => {
+    const helper = createAgent({
+      model: scriptedModel(() => use('draw')),
+      tools: [draw],
+      limits: { steps: 2 },
+    })
+    const model = scriptedModel([
+      { calls: [{ name: 'helper', arguments: { task: 'Draw' } }] },
+      'Done.',
+    ])
+    const tools = [helper.asTool({ id: 'helper', description: '' })]
+    const run = createAgent({ model, tools }).run({ messages: say('Go') })
+    const { assets } = await run.result
+    const [error] = run.messages.flatMap(({ metadata }) => metadata.tool_result?.error ?? [])
+    const files = assets.map(({ ref }) => `${ref} (chart.png)`).join(', ')
+    expect(error?.message).toBe(
+      `The agent "helper" ended with step_limit after 2 steps, without an answer. It has made: ${files}. Give it a smaller task, or go on without it.`,
+    )
+  })
+
   it('has the context of the run that calls it, but not that of the agent', async () => {
     const seen: unknown[] = []
     const look = defineTool({
@@ -110,6 +174,30 @@ describe('a sub-agent', () => {
     await agent.run({ messages: say('Go') }).result
     expect(JSON.stringify(child.requests[0]?.prompt)).toContain('chart.png')
     expect((await helper.assets.list()).assets).toMatchObject([{ name: 'chart.png' }])
+  })
+
+  it('receives an asset that its input names by its id, and rejects what is no asset', async () => {
+    const child = scriptedModel(() => 'Seen.')
+    const helper = createAgent({ model: child })
+    const call = (asset: string) => ({
+      name: 'helper',
+      arguments: { task: 'Look', assets: [asset] },
+    })
+    const agent = createAgent({
+      model: scriptedModel([
+        () => ({ calls: [call(assetId), call('report.pdf'), call('asset://gone')] }),
+        'Done.',
+      ]),
+      tools: [helper.asTool({ id: 'helper', description: '' })],
+    })
+    const { assetId } = await agent.assets.save(PNG, 'image/png', { name: 'dot.png' })
+    const run = agent.run({ messages: say('Go') })
+    await run.result
+    expect(prompts(child)).toHaveLength(1)
+    expect(prompts(child)[0]).toContain('dot.png')
+    const errors = run.messages.flatMap(({ metadata }) => metadata.tool_result?.error ?? [])
+    expect(errors).toMatchObject([{ code: 'asset_not_found' }, { code: 'asset_not_found' }])
+    expect(errors[0]?.message).toContain('There is no asset "report.pdf"')
   })
 
   it('receives an asset in several calls at once', async () => {
@@ -294,6 +382,26 @@ describe('a sub-agent', () => {
     )
     // The asset is described to the caller's model.
     expect(prompt).toContain('rain')
+  })
+
+  it('writes references to files into its answer', async () => {
+    const helper = createAgent({
+      model: scriptedModel([
+        use('camera'),
+        '![chart](<|†result#1.picture|>), and †result#1.picture.',
+      ]),
+      tools: [camera],
+    })
+    const model = scriptedModel([
+      { calls: [{ name: 'helper', arguments: { task: 'Look' } }] },
+      'Done.',
+    ])
+    const tools = [helper.asTool({ id: 'helper', description: '' })]
+    const run = createAgent({ model, tools }).run({ messages: say('Go') })
+    const { assets } = await run.result
+    const marked = `<|${assets[0]?.ref}|>`
+    const [result] = run.messages.filter(({ metadata }) => metadata.tool_result)
+    expect(result?.content).toBe(`![chart](${marked}), and ${marked}.`)
   })
 
   it('runs again after its call was deleted, although the model uses the same id', async () => {

@@ -1,8 +1,10 @@
 import { findAsset } from '../assets/asset-facade.ts'
 import type { AssetInfo } from '../assets/asset-store.ts'
+import { fullRef } from '../assets/asset-tool-input.ts'
 import { PreparedContent } from '../assets/asset-writer.ts'
 import type { Assets } from '../assets/assets-contract.ts'
 import { defined } from '../assets/defined.ts'
+import { namedBody } from '../assets/held-body.ts'
 import { namedAssets } from '../assets/named-assets.ts'
 import type { JsonSchema, ToolSchema } from '../boundary/describe-schema.ts'
 import { declaresReferences } from '../boundary/resolve-assets.ts'
@@ -10,7 +12,7 @@ import type { Tool, ToolContext } from '../boundary/tool.ts'
 import { ConversationSource } from '../boundary/value-source.ts'
 import { ByrefError } from '../core/errors.ts'
 import { runOf } from '../core/events/conversation-state.ts'
-import type { ConversationEvent } from '../core/events/events.ts'
+import type { AssetCreated, ConversationEvent } from '../core/events/events.ts'
 import { copyJson } from '../core/json/copy-json.ts'
 import { isPlainObject, type JsonValue } from '../core/json/json.ts'
 import { type Clearance, join } from '../core/labels/label.ts'
@@ -31,6 +33,7 @@ import { subConversationId } from '../engine/cancel.ts'
 import type { Run } from '../engine/follow-run.ts'
 import type { OutputSchema } from '../engine/output/output-schema.ts'
 import { RunLostError } from '../engine/run-errors.ts'
+import { assetsOf } from '../engine/run-result.ts'
 import type { Session } from '../engine/session.ts'
 import { LeaseHeldError } from '../log/conversation-log.ts'
 import type { AgentParts } from './agent-parts.ts'
@@ -44,7 +47,7 @@ export interface SubAgentOptions {
   id: string
   /** Tells the model what the agent is good at. */
   description: string
-  /** Schema of the input. Default: `{ task, assets? }`, a text and references to the assets that the agent needs. */
+  /** Schema of the input. Default: `{ task, assets? }`, a text, and ids of or references to the assets it needs. */
   inputSchema?: ToolSchema | JsonSchema
   /** Schema of the result, which is then JSON. Default: the text of the agent's answer. */
   output?: OutputSchema
@@ -74,11 +77,16 @@ const DEFAULT_SCHEMA: JsonSchema = {
     assets: {
       type: 'array',
       items: { type: 'string', asset_ref_acceptable: true, asset_ref_as: 'ref' },
-      description: 'References to assets that it needs, such as "asset://id"',
+      description: 'Assets that it needs: ids, or references such as "asset://id"',
     },
   },
   required: ['task'],
   additionalProperties: false,
+}
+
+interface DefaultInput {
+  task: string
+  assets?: readonly string[]
 }
 
 /**
@@ -101,7 +109,7 @@ export function subAgentTool(parts: AgentParts, options: SubAgentOptions): Tool 
     timeoutMs: options.timeoutMs,
     // Values keep their labels in the sub-agent's conversation, where flows to its own tools are checked.
     ...(parts.settings.trust ? { openWorld: false, accepts: ANYTHING } : {}),
-    async execute(input, context) {
+    async execute(given, context) {
       const conversation = subConversationId(context.conversation, context.toolCallId)
       const { namespace } = context
       const sessions = parts.sessions(namespace)
@@ -115,9 +123,12 @@ export function subAgentTool(parts: AgentParts, options: SubAgentOptions): Tool 
         const run = resumeRun(sessions, conversation, { here: true, output })
         return await outcome(run, { parts, context, attribution })
       }
+      const own = parts.assets.in(namespace)
+      const isDefault = inputSchema === DEFAULT_SCHEMA
+      const input = isDefault ? await withReferences(given as DefaultInput, context, own) : given
       const messages = [...(await sharedData(data, context)), inputMessage(input, context)]
       const refs = new Set(namedIn(copyJson([messages, input])))
-      for (const ref of refs) await copyAsset(ref, context.assets, parts.assets.in(namespace))
+      for (const ref of refs) await copyAsset(ref, context.assets, own)
       const started = {
         conversation,
         namespace,
@@ -150,6 +161,27 @@ async function outcome(
     if (usage && !isCounted) context.addUsage(usage, isSameLog ? run.id : undefined)
     isCounted = true
   }
+  const markRead = (): void => {
+    const { labels } = session
+    const asked = runOf(session.state, run.id)?.overrides?.output
+    // The sub-agent's model may not have seen the values that its output refers to.
+    const isByReference = asked !== undefined && declaresReferences(asked)
+    if (labels) context.trust?.mark(isByReference ? labels.everything() : labels.context())
+  }
+  const handed = new Set<string>()
+  /** Hands over new assets while the run goes on, because a call that times out does not wait for its end. */
+  const handOver = async (): Promise<void> => {
+    const current = runOf(session.state, run.id)
+    const made = current ? assetsOf(session.state, current) : []
+    for (const { ref } of made.filter(({ ref }) => !handed.has(ref))) {
+      // A copy gets the labels that the call has when it is saved.
+      markRead()
+      // copyAsset announces the assets that it copies.
+      if (await copyAsset(ref, parts.assets.in(namespace), context.assets))
+        await context.announce(ref)
+      handed.add(ref)
+    }
+  }
   const cancel = (): void => {
     if (continuesLater(signal.reason)) return
     // The call does not wait until the cancelled run has ended.
@@ -168,26 +200,21 @@ async function outcome(
       // Any agent on this log may receive the answer. If the caller has left this process, another one continues.
       if (event.type === 'APPROVAL_ANSWERED' && !signal.aborted) sessions.wakeHere(session)
       if (isAboutApproval(event)) await relayApprovals(session, context)
+      // If it fails, the end of the run tries again.
+      if (event.type === 'NEW_MESSAGE') await handOver().catch(() => {})
     }
     await relayApprovals(session, context)
-    const { text, output, reason, assets } = await run.result.finally(() => {
+    const { text, output, reason, assets } = await run.result.finally(async () => {
       // Applies to failed runs too: the text of their errors may be untrusted, and their tokens count.
-      const { labels } = session
-      const asked = runOf(session.state, run.id)?.overrides?.output
-      // The sub-agent's model may not have seen the values that its output refers to.
-      const isByReference = asked !== undefined && declaresReferences(asked)
-      if (labels) context.trust?.mark(isByReference ? labels.everything() : labels.context())
+      markRead()
       countUsage()
+      await handOver()
     })
-    const scopedAssets = parts.assets.in(namespace)
-    for (const { ref } of assets) {
-      // copyAsset announces the assets that it copies.
-      if (await copyAsset(ref, scopedAssets, context.assets)) await context.announce(ref)
-    }
     if (reason === 'done') return output ?? (await handedOver(text, session, context))
+    const { length: steps } = runOf(session.state, run.id)?.steps ?? []
     throw new ByrefError(
       'tool_failed',
-      `The agent "${attribution}" ended with ${reason}${text ? `: ${text}` : ''}`,
+      `The agent "${attribution}" ended with ${reason} after ${steps} steps, ${text ? `with this answer: ${text}` : 'without an answer'}.${madeText(assets)} Give it a smaller task, or go on without it.`,
     )
   } catch (error) {
     const isOpen = runOf(session.state, run.id)?.status === 'running'
@@ -198,6 +225,18 @@ async function outcome(
   } finally {
     signal.removeEventListener('abort', cancel)
   }
+}
+
+/** Maximum number of assets in the error of a sub-agent. The prompt lists all of them. */
+const MAX_NAMED = 3
+
+function madeText(assets: readonly AssetCreated[]): string {
+  if (assets.length === 0) return ''
+  const named = assets
+    .slice(0, MAX_NAMED)
+    .map(({ ref, name }) => (name === undefined ? ref : `${ref} (${name})`))
+  const more = assets.length > MAX_NAMED ? ` and ${assets.length - MAX_NAMED} more` : ''
+  return ` It has made: ${named.join(', ')}${more}.`
 }
 
 function isAboutApproval({ type }: ConversationEvent): boolean {
@@ -218,8 +257,8 @@ const MAX_INLINE = 2000
 
 /**
  * Replaces the variables in an answer with values, because they would name other values in the caller's conversation.
- * If the whole answer is one variable, returns its value. Within a longer text, short values are written out and long
- * ones become assets.
+ * If the whole answer is one variable, returns its value. Within a longer text, short values are written out, long ones
+ * become assets, and files become references.
  */
 async function handedOver(text: string, session: Session, context: ToolContext): Promise<unknown> {
   const { assets, trust } = context
@@ -239,16 +278,20 @@ async function handedOver(text: string, session: Session, context: ToolContext):
     if (mark.type !== 'variable' && mark.type !== 'bare') continue
     const value = await read(mark.text).catch(() => undefined)
     if (value === undefined) continue
-    const written = typeof value === 'string' ? value : JSON.stringify(value)
-    const content_type = 'result'
-    const put =
-      written.length <= MAX_INLINE
-        ? written
-        : `<|${(await assets.saveAsset({ content_type, content: value })).ref}|>`
+    const put = await asText(value, assets)
     handed += text.slice(at, mark.start) + put
     at = mark.end
   }
   return handed + text.slice(at)
+}
+
+/** Returns a value as a part of a text: its JSON or a reference. */
+async function asText(content: unknown, assets: Assets): Promise<string> {
+  const file = namedBody(content)
+  if (file !== null) return `<|${file}|>`
+  const written = typeof content === 'string' ? content : JSON.stringify(content)
+  if (written.length <= MAX_INLINE) return written
+  return `<|${(await assets.saveAsset({ content_type: 'result', content })).ref}|>`
 }
 
 /** Returns the shared data with their current values, under the names that they have in the calling conversation. */
@@ -268,6 +311,29 @@ async function sharedData(
     }
   })
   return (await Promise.all(shared)).flat()
+}
+
+/**
+ * Returns the input with references in place of ids. The assets are in the caller's store, or in the sub-agent's own.
+ *
+ * @throws ByrefError `asset_not_found`
+ */
+async function withReferences(
+  { assets, ...task }: DefaultInput,
+  context: ToolContext,
+  own: Assets,
+): Promise<DefaultInput> {
+  if (!assets) return task
+  const refs = assets.map(async (named) => {
+    for (const store of [context.assets, own]) {
+      if (await findAsset(named, store)) return fullRef(store, named)
+    }
+    throw new ByrefError(
+      'asset_not_found',
+      `There is no asset ${JSON.stringify(named)}. In "assets", write the asset_id of an asset, or a reference to it, such as "asset://id".`,
+    )
+  })
+  return { ...task, assets: await Promise.all(refs) }
 }
 
 /**

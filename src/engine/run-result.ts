@@ -42,8 +42,11 @@ export async function runResult<Output>(
   return { text, output, reason, usage, assets, conversation: id }
 }
 
-/** Returns the assets of the run's calls, and the attachments of its answers. */
-function assetsOf({ assets, messages }: ConversationState, { steps }: RunState): AssetCreated[] {
+/** Returns the assets of a run's calls so far, and the attachments of its answers. */
+export function assetsOf(
+  { assets, messages }: ConversationState,
+  { steps }: RunState,
+): AssetCreated[] {
   const calls = new Set(steps.flatMap(({ callIds }) => callIds))
   const answers = new Set(steps.map(({ messageId }) => messageId))
   // A conversation may have thousands of messages, and models seldom make assets.

@@ -49,6 +49,11 @@ export class Sessions {
     this.#open = options.open
   }
 
+  /** The log of the namespace. */
+  get log(): ConversationLog {
+    return this.#options.log
+  }
+
   /** The assets of the namespace. */
   get assets(): Assets {
     return this.#options.settings.assets
@@ -94,7 +99,7 @@ export class Sessions {
    */
   wake(session: Session): void {
     if (this.#open.isClosed || this.#open.of(session)?.runner?.wake()) return
-    if (isSubRun(session)) inBackground(`Leaving ${session.id}`, cancelOrphan(this, session))
+    if (isSubRun(session)) this.#inBackground(`Leaving ${session.id}`, cancelOrphan(this, session))
     else if (!this.#options.log.queue) this.wakeHere(session)
   }
 
@@ -105,7 +110,7 @@ export class Sessions {
     // This session was closed in the meantime. Only the session that is open now may run.
     if (!this.#open.has(opened)) {
       const again = this.get(session.id).then((current) => this.wakeHere(current))
-      inBackground(`Opening ${session.id} again`, again)
+      this.#inBackground(`Opening ${session.id} again`, again)
       return
     }
     if (opened.runner?.wake()) return
@@ -119,7 +124,7 @@ export class Sessions {
       const mayRetry = release.type === 'failed' && !(release.error instanceof ForeignRunError)
       if (mayRetry && !log.queue) opened.retryAfter(leaseMs, retry)
     })
-    inBackground(`Running ${session.id}`, retried)
+    this.#inBackground(`Running ${session.id}`, retried)
   }
 
   /**
@@ -209,7 +214,15 @@ export class Sessions {
       const session = this.#open.isClosed ? null : await this.find(conversation)
       if (session) this.wake(session)
     })
-    inBackground(`Reading ${conversation} again`, continued)
+    this.#inBackground(`Reading ${conversation} again`, continued)
+  }
+
+  /** Does not wait for the work. Its errors are reported, unless the agent was closed in the meantime. */
+  #inBackground(what: string, work: Promise<unknown>): void {
+    const reported = work.catch((error) => {
+      if (!this.#open.isClosed) throw error
+    })
+    inBackground(what, reported)
   }
 
   #handlerFailed(opened: OpenConversation, session: Session, error: unknown): void {
@@ -243,7 +256,7 @@ export class Sessions {
       const endedEarly = last?.finishedAt !== undefined && last.reason !== 'done'
       return endedEarly ? cancelSubRuns(this, session) : undefined
     })
-    inBackground(`Running ${session.id}`, ended)
+    this.#inBackground(`Running ${session.id}`, ended)
     return runner
   }
 }

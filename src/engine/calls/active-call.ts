@@ -11,7 +11,12 @@ import {
   sourceLabels,
 } from '../../boundary/value-source.ts'
 import { ByrefError } from '../../core/errors.ts'
-import { addUsage, type CallState, runOf } from '../../core/events/conversation-state.ts'
+import {
+  addUsage,
+  type CallState,
+  type ConversationState,
+  runOf,
+} from '../../core/events/conversation-state.ts'
 import type { CallError, ConversationEvent } from '../../core/events/events.ts'
 import { inBackground } from '../../core/in-background.ts'
 import type { JsonValue } from '../../core/json/json.ts'
@@ -196,8 +201,8 @@ export interface CallingRun {
   context?: JsonValue
   /** Returns the state of the call, or of the mapped call that it is an item of. */
   call(): CallState
-  /** Logs events, unless the call has ended. */
-  append(events: readonly ConversationEvent[]): Promise<void>
+  /** Logs the events that the call's state asks for, unless the call has ended. */
+  append(decide: (call: CallState) => ConversationEvent[]): Promise<void>
   /** Says whether the sub-agent waits for a person. */
   waits(isWaiting: boolean): void
 }
@@ -277,8 +282,10 @@ export function openContext(scope: RunScope, parts: ContextParts): OpenContext {
   callingRuns.set(context, {
     context: runOf(session.state, runId)?.context,
     call: () => session.state.calls[plan.id] as CallState,
-    append: async (events) => {
-      if (!hasEnded && events.length > 0) await scope.append({ events })
+    append: async (decide) => {
+      const call = ({ calls }: Pick<ConversationState, 'calls'>) => calls[plan.id] as CallState
+      if (hasEnded || decide(call(session.state)).length === 0) return
+      await scope.append((state) => ({ events: decide(call(state)) }))
     },
     waits(isWaiting) {
       if (!hasEnded) parts.onWaiting?.(isWaiting)
