@@ -1,5 +1,6 @@
 import type { Assets } from '../../assets/assets-contract.ts'
 import { decodeBase64, decodeDataUrl, parseDataUrl } from '../../assets/bodies/data-url.ts'
+import { ByrefError } from '../../core/errors.ts'
 import { isPlainObject } from '../../core/json/json.ts'
 import { canonicalPart, partType } from '../../core/messages/canonical-part.ts'
 
@@ -7,7 +8,7 @@ import { canonicalPart, partType } from '../../core/messages/canonical-part.ts'
  * Saves the files in a message, and the tables in them as tables. Returns the other parts, with the files as
  * attachments. A part stays as it is if it is not a file, or if its file is elsewhere.
  *
- * @throws what `importFile` throws
+ * @throws ByrefError `invalid_message` for malformed data; what `importFile` throws
  */
 export async function saveSentFiles(parts: readonly unknown[], assets: Assets) {
   const saved = await Promise.all(parts.map((part) => saveSentFile(part, assets)))
@@ -18,7 +19,7 @@ export async function saveSentFiles(parts: readonly unknown[], assets: Assets) {
 /**
  * Saves the file in a part. Resolves to the reference of its table, or else of the file. Null if the part has no file.
  *
- * @throws what `importFile` throws
+ * @throws ByrefError `invalid_message` for malformed data; what `importFile` throws
  */
 export async function saveSentFile(part: unknown, assets: Assets): Promise<string | null> {
   const { type, ...known } = Object(canonicalPart(part)) as Record<string, unknown>
@@ -37,17 +38,28 @@ export async function saveSentFile(part: unknown, assets: Assets): Promise<strin
   return (workbook ?? table ?? asset).ref
 }
 
-/** Returns the bytes of a data URL or of base64, also with a name. Null for any other URL. */
+/**
+ * Returns the bytes of a data URL or of base64, also with a name. Null for any other URL.
+ *
+ * @throws ByrefError `invalid_message` for malformed data
+ */
 function bodyOf(url: unknown): { bytes: Uint8Array; mime: string | null } | null {
   if (isPlainObject(url)) {
     const { dataUrl, dataBase64, mimeType } = url
     if (typeof dataUrl === 'string') return bodyOf(dataUrl)
-    const bytes = typeof dataBase64 === 'string' ? decodeBase64(dataBase64) : null
+    if (typeof dataBase64 !== 'string') return null
     // The default MIME type says nothing, so the bytes and the name decide.
     const mime = mimeType === 'application/octet-stream' ? null : String(mimeType)
-    return bytes && { bytes, mime }
+    return { bytes: decodeBase64(dataBase64) ?? malformed(), mime }
   }
-  const found = typeof url === 'string' ? parseDataUrl(url) : null
-  const bytes = found && decodeDataUrl(found)
-  return found && bytes && { bytes, mime: found.mime }
+  if (typeof url !== 'string' || !/^data:/i.test(url)) return null
+  const found = parseDataUrl(url) ?? malformed()
+  return { bytes: decodeDataUrl(found) ?? malformed(), mime: found.mime }
+}
+
+function malformed(): never {
+  throw new ByrefError(
+    'invalid_message',
+    'The data of a file is malformed: send base64 or a data URL.',
+  )
 }
