@@ -150,6 +150,8 @@ export function graphOf(
   for (const call of calls) {
     const { id, status } = call
     const plan = planCall(call.call as ToolCall, tools, call.problem)
+    // Such a call waits for its result, or was answered by a person.
+    if (call.approval && !needsTool(call)) plan.problem = null
     graph.add(plan)
     const failed = status === 'failed'
     if (failed || status === 'done') {
@@ -320,5 +322,6 @@ function needsTool(call: CallState): boolean {
   if (!isOpen(call)) return false
   const { answer } = approval ?? {}
   if (answer) return answer.approved && answer.result === undefined
+  if (approval?.needsResult) return false
   return approval !== undefined || attempts > 0 || items !== undefined
 }

@@ -49,18 +49,19 @@ export class ResponseOutput {
   /**
    * Ends everything that is still streaming.
    *
-   * @param waiting The calls that wait. A sub-agent may have asked about them after the response before this one.
+   * @param waiting The calls that wait. Earlier responses may have shown them, or a sub-agent may have asked about them
+   *   since then.
    */
   finish(waiting: readonly AskedCall[] = []): StreamEvent[] {
     const pieces = this.#pieces.finish().flatMap((piece) => this.#take(piece))
     const ends = [...pieces, ...this.#endText()]
     const open = this.items.filter(({ status }) => status === 'in_progress')
-    const asked = waiting.filter(({ id }) => !this.#find(id))
+    const asked = waiting.filter(({ id }) => !this.#find(id) && !this.#find(`fc_${id}`))
     if (waiting.length > 0) this.#markCommentary()
     return [
       ...ends,
       ...open.map((item) => this.#done(item, { status: 'incomplete' })),
-      ...asked.flatMap((call) => this.#approvalEvents(requestOf(call, ''))),
+      ...asked.flatMap((call) => this.#waitingEvents(call)),
     ]
   }
 
@@ -166,8 +167,10 @@ export class ResponseOutput {
 
   /** Returns a call of one of the agent's own tools, or null. */
   #ownCall(id: string): ToolCall | null {
-    const { call } = this.#state.calls[id] ?? {}
-    return call && !this.#isClientTool(call.name) ? call : null
+    const { call, approval } = this.#state.calls[id] ?? {}
+    // A later request may not repeat the client's tools.
+    const isClients = call && (approval?.needsResult || this.#isClientTool(call.name))
+    return call && !isClients ? call : null
   }
 
   #beginOwnCall(id: string): StreamEvent[] {
@@ -201,6 +204,19 @@ export class ResponseOutput {
       { type: `response.mcp_call.${status}`, ...this.#at(item) },
       this.#done(item, { status, output, error }),
     ]
+  }
+
+  /** Returns a call that waits, and that this response has not shown yet. */
+  #waitingEvents(call: AskedCall): StreamEvent[] {
+    const { id, name, approval, parentToolCallId } = call
+    if (!approval.needsResult || parentToolCallId !== undefined)
+      return this.#approvalEvents(requestOf(call, ''))
+    const args = JSON.stringify(approval.arguments)
+    const item = { ...newItem('function_call', `fc_${id}`), call_id: id, name, arguments: args }
+    const added = this.#add(item)
+    const type = 'response.function_call_arguments.done'
+    const done = { type, ...this.#at(item), name, arguments: args }
+    return [added, done, this.#done(item, { status: 'completed' })]
   }
 
   #approvalEvents(request: EventOf<'APPROVAL_REQUESTED'>): StreamEvent[] {

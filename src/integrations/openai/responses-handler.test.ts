@@ -214,6 +214,38 @@ describe('createResponsesHandler, with the package "openai"', () => {
     }
   })
 
+  it('takes outputs without the tools of the earlier request, and names the calls that still wait', async () => {
+    const calls = [call('Oslo'), { ...call('Rome'), id: 'd' }]
+    const { client, model } = serve([{ calls }, 'It rains in both.'])
+    const first = await client.responses.create({ model: 'm', input: 'Weather?', tools: [weather] })
+    const send = (call_id: string, after: string) =>
+      client.responses.create({
+        model: 'm',
+        previous_response_id: after,
+        input: [{ type: 'function_call_output', call_id, output: '{"rain":12}' }],
+      })
+    const second = await send('c', first.id)
+    expect(second.output).toMatchObject([{ type: 'function_call', call_id: 'd' }])
+    expect((await client.responses.retrieve(second.id)).output).toEqual(second.output)
+    const third = await send('d', second.id)
+    expect(third.output_text).toBe('It rains in both.')
+    expect(third.output).toHaveLength(1)
+    expect(
+      prompts(model)
+        .at(-1)
+        ?.match(/\\"rain\\":12|"rain":12/g),
+    ).toHaveLength(2)
+  })
+
+  it('rejects a file whose data is malformed', async () => {
+    const { client } = serve(['never'])
+    for (const file_data of ['data:application/pdf;base64,@@@', 'no base64!']) {
+      const content = [{ type: 'input_file' as const, filename: 'a.pdf', file_data }]
+      const sent = client.responses.create({ model: 'm', input: [{ role: 'user', content }] })
+      await expect(sent).rejects.toMatchObject({ status: 400, code: 'invalid_message' })
+    }
+  })
+
   it('answers requests that continue the same response at once, each in its own branch', async () => {
     const { client } = serve(
       Array.from({ length: 5 }, () => (request) => {
@@ -393,7 +425,7 @@ describe('createResponsesHandler, with the package "openai"', () => {
         input: [{ type: 'function_call_output', call_id, output: '{}' }],
       })
     const second = await tell(first.id, 'c')
-    expect(second).toMatchObject({ status: 'completed', output: [] })
+    expect(second).toMatchObject({ status: 'completed', output: [{ call_id: 'd' }] })
     expect((await tell(second.id, 'd')).output_text).toBe('Rain and sun.')
   })
 
