@@ -7,11 +7,13 @@ import { inParallel } from '../assets/in-parallel.ts'
 import { ByrefError } from '../core/errors.ts'
 import type { AssetEvent, AssetOrigin, ConversationEvent } from '../core/events/events.ts'
 import { isPlainObject } from '../core/json/json.ts'
+import { walkFields } from '../core/json/walk-fields.ts'
 import type { WrittenLabel } from '../core/labels/label.ts'
 import { canonicalPart, partType } from '../core/messages/canonical-part.ts'
 import { checkKeys } from '../core/messages/check-keys.ts'
 import type { Attachment, Message, MessageMetadata } from '../core/messages/message.ts'
 import { readParts } from '../core/messages/message-parts.ts'
+import { isOffloaded } from '../core/messages/offloaded.ts'
 import { type MessageInput, toMessage } from '../core/messages/to-message.ts'
 import { type AssetRef, formatAssetRef, isAssetRef, parseAssetRef } from '../core/refs/asset-ref.ts'
 import { findAssetUrls, findEmbeddedRefs } from '../core/refs/embedded-refs.ts'
@@ -205,13 +207,16 @@ async function mentionedAssets(
   return [...refs].flatMap((ref) => found.get(ref) ?? [])
 }
 
-/** Returns the references in a message's content: in its text, in its parts, or the content as a whole. */
+/**
+ * Returns the references in a message's content: in its text, in its parts, or the content as a whole. Of data, only the
+ * values that became assets.
+ */
 function namesIn({
   content,
   content_type,
 }: Pick<Message, 'content' | 'content_type'>): Set<string> {
   if (content_type === 'asset_ref') return new Set(wholeRefs([content]))
-  if (content_type === 'data') return new Set()
+  if (content_type === 'data') return new Set(wholeRefs(offloadedIn(Object(content).data)))
   const parts = typeof content === 'string' ? [content] : content
   return new Set(
     readParts(parts).flatMap((part) =>
@@ -223,6 +228,16 @@ function namesIn({
           ]),
     ),
   )
+}
+
+/** Returns the references of values in data that are stored as assets, because a model needs tools to read them. */
+function offloadedIn(data: unknown): string[] {
+  const refs: string[] = []
+  walkFields({ data }, '/', (_, value) => {
+    if (isOffloaded(value)) refs.push(value.assetRef)
+    return undefined
+  })
+  return refs
 }
 
 /** Returns references to whole assets, without field paths. */

@@ -278,6 +278,22 @@ describe('a sub-agent', () => {
     expect(given).toEqual([{ all: [1, 2, 'Xenia'] }])
   })
 
+  it('gets tools that read large values in its data', async () => {
+    const child = scriptedModel(['Seen.'])
+    const helper = createAgent({ model: child })
+    const agent = createAgent({
+      model: scriptedModel([
+        { calls: [{ name: 'read', arguments: { _outputPath: '†state.weather' } }] },
+        { calls: [{ name: 'helper', arguments: { task: 'Look' } }] },
+        'Done.',
+      ]),
+      tools: [read, helper.asTool({ id: 'helper', description: '', data: ['†state'] })],
+    })
+    await agent.run({ messages: say('Go') }).result
+    const names = child.requests[0]?.tools?.map(({ name }) => name)
+    expect(names).toEqual(expect.arrayContaining(['fetch_asset', 'search_asset']))
+  })
+
   it('receives files that a variable stands for', async () => {
     const innerModel = scriptedModel(['Seen.'])
     const helper = createAgent({ model: innerModel })
