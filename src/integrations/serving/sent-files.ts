@@ -8,7 +8,7 @@ import { canonicalPart, partType } from '../../core/messages/canonical-part.ts'
  * Saves the files in a message, and the tables in them as tables. Returns the other parts, with the files as
  * attachments. A part stays as it is if it is not a file, or if its file is elsewhere.
  *
- * @throws ByrefError `invalid_message` for malformed data; what `importFile` throws
+ * @throws ByrefError `bad_request` for a file that cannot be decoded; what `importFile` throws
  */
 export async function saveSentFiles(parts: readonly unknown[], assets: Assets) {
   const saved = await Promise.all(parts.map((part) => saveSentFile(part, assets)))
@@ -19,7 +19,7 @@ export async function saveSentFiles(parts: readonly unknown[], assets: Assets) {
 /**
  * Saves the file in a part. Resolves to the reference of its table, or else of the file. Null if the part has no file.
  *
- * @throws ByrefError `invalid_message` for malformed data; what `importFile` throws
+ * @throws ByrefError `bad_request` for a file that cannot be decoded; what `importFile` throws
  */
 export async function saveSentFile(part: unknown, assets: Assets): Promise<string | null> {
   const { type, ...known } = Object(canonicalPart(part)) as Record<string, unknown>
@@ -30,6 +30,11 @@ export async function saveSentFile(part: unknown, assets: Assets): Promise<strin
   const body = bodyOf(url)
   if (!body) return null
   const { bytes, mime } = body
+  if (!bytes) {
+    const name = filename === undefined ? 'A file' : `The file "${filename}"`
+    const message = `${name} cannot be decoded: send it as base64, as a data URL such as data:text/plain;base64,SGk=, or as a URL`
+    throw new ByrefError('bad_request', message)
+  }
   const { asset, table, workbook } = await assets.importFile(bytes, {
     name: filename ?? '',
     mime,
@@ -38,28 +43,23 @@ export async function saveSentFile(part: unknown, assets: Assets): Promise<strin
   return (workbook ?? table ?? asset).ref
 }
 
-/**
- * Returns the bytes of a data URL or of base64, also with a name. Null for any other URL.
- *
- * @throws ByrefError `invalid_message` for malformed data
- */
-function bodyOf(url: unknown): { bytes: Uint8Array; mime: string | null } | null {
+interface Body {
+  /** Null if the text is not valid. */
+  bytes: Uint8Array | null
+  mime: string | null
+}
+
+/** Returns the bytes of a data URL or of base64, also with a name. Null for any other URL. */
+function bodyOf(url: unknown): Body | null {
   if (isPlainObject(url)) {
     const { dataUrl, dataBase64, mimeType } = url
     if (typeof dataUrl === 'string') return bodyOf(dataUrl)
     if (typeof dataBase64 !== 'string') return null
     // The default MIME type says nothing, so the bytes and the name decide.
     const mime = mimeType === 'application/octet-stream' ? null : String(mimeType)
-    return { bytes: decodeBase64(dataBase64) ?? malformed(), mime }
+    return { bytes: decodeBase64(dataBase64), mime }
   }
   if (typeof url !== 'string' || !/^data:/i.test(url)) return null
-  const found = parseDataUrl(url) ?? malformed()
-  return { bytes: decodeDataUrl(found) ?? malformed(), mime: found.mime }
-}
-
-function malformed(): never {
-  throw new ByrefError(
-    'invalid_message',
-    'The data of a file is malformed: send base64 or a data URL.',
-  )
+  const found = parseDataUrl(url)
+  return { bytes: found && decodeDataUrl(found), mime: found?.mime ?? null }
 }
