@@ -231,7 +231,7 @@ function namesIn({
 }
 
 /** Returns the references of values in data that are stored as assets, because a model needs tools to read them. */
-function offloadedIn(data: unknown): string[] {
+export function offloadedIn(data: unknown): string[] {
   const refs: string[] = []
   walkFields({ data }, '/', (_, value) => {
     if (isOffloaded(value)) refs.push(value.assetRef)

@@ -4,6 +4,7 @@ import { TOOL_SEARCH } from '../boundary/tool-search.ts'
 import { called } from '../core/called.ts'
 import { is, type MethodTables, type OptionTable } from '../core/check-options.ts'
 import { EVENT_TYPES } from '../core/events/events.ts'
+import { parseVariableRef } from '../core/refs/variable-ref.ts'
 import { LIMITS } from '../engine/limits.ts'
 import { PROMPT_OPTIONS } from '../engine/prompt-settings.ts'
 import { COSTS_OPTIONS, RUNS_OPTIONS } from '../log/check-arguments.ts'
@@ -52,6 +53,11 @@ export const AGENT_OPTIONS: OptionTable<AgentOptions> = {
 /** The check for an option that takes an agent. */
 export const AGENT = is.having<Agent>('an agent, made by createAgent', 'run', 'approve')
 
+const DATA_PATH = is.checked<string>(
+  'a path that begins with †, such as "†state.user"',
+  (path) => typeof path === 'string' && parseVariableRef(path)?.type === 'variable',
+)
+
 /** Option tables of the agent's methods. `run` and `start` check their options when the run begins. */
 export const AGENT_METHODS: MethodTables<Agent> = {
   listTools: { 0: is.all(is.string, 'query', 'group') },
@@ -79,7 +85,7 @@ export const AGENT_METHODS: MethodTables<Agent> = {
       ...is.all(is.required(is.string), 'id', 'description'),
       inputSchema: TOOL_OPTIONS.outputSchema,
       output: is.anything,
-      data: is.listOf(is.string),
+      data: is.listOf(DATA_PATH),
       attribution: is.string,
       needsApproval: TOOL_OPTIONS.needsApproval,
       timeoutMs: is.positive,

@@ -294,6 +294,36 @@ describe('a sub-agent', () => {
     expect(names).toEqual(expect.arrayContaining(['fetch_asset', 'search_asset']))
   })
 
+  it('sees what its data means, unless it sees only a part', async () => {
+    const child = scriptedModel(() => 'Seen.')
+    const helper = createAgent({ model: child })
+    const schema = { type: 'object', properties: { name: { type: 'string' } }, required: ['age'] }
+    const user = { type: 'data', kind: 'user', data: { name: 'Ada', age: 36 } } as const
+    const messages = [{ ...user, description: 'The customer', schema }, ...say('Go')]
+    for (const data of ['†user', '†user.name']) {
+      const tools = [helper.asTool({ id: 'helper', description: '', data: [data] })]
+      const go = { calls: [{ name: 'helper', arguments: { task: 'Go' } }] }
+      await createAgent({ model: scriptedModel([go, 'Done.']), tools }).run({ messages }).result
+    }
+    const [whole, part] = prompts(child)
+    expect(whole).toContain('The customer')
+    expect(whole).toContain('required')
+    expect(part).toContain('The customer')
+    expect(part).not.toContain('required')
+  })
+
+  it('rejects data that is not a path when the tool is made', () => {
+    const helper = createAgent({ model: scriptedModel([]) })
+    for (const data of ['state', '†state.a || †state.b', 'see †state']) {
+      expect(() => helper.asTool({ id: 'helper', description: '', data: [data] })).toThrow(
+        expect.objectContaining({
+          code: 'config_invalid',
+          message: expect.stringContaining('"†state.user"'),
+        }),
+      )
+    }
+  })
+
   it('receives files that a variable stands for', async () => {
     const innerModel = scriptedModel(['Seen.'])
     const helper = createAgent({ model: innerModel })

@@ -27,7 +27,7 @@ import {
 } from '../core/refs/asset-ref.ts'
 import { findEmbeddedRefs } from '../core/refs/embedded-refs.ts'
 import { findTextMarks } from '../core/refs/text-marks.ts'
-import { parseVariableRef, variablesIn } from '../core/refs/variable-ref.ts'
+import { parseVariableRef, type VariableRef } from '../core/refs/variable-ref.ts'
 import { callingRunOf } from '../engine/calls/active-call.ts'
 import { subConversationId } from '../engine/cancel.ts'
 import type { Run } from '../engine/follow-run.ts'
@@ -36,6 +36,7 @@ import { RunLostError } from '../engine/run-errors.ts'
 import { assetsOf } from '../engine/run-result.ts'
 import type { Session } from '../engine/session.ts'
 import { LeaseHeldError } from '../log/conversation-log.ts'
+import { offloadedIn } from './accept-messages.ts'
 import type { AgentParts } from './agent-parts.ts'
 import { relayApprovals } from './relay-approvals.ts'
 import { resumeRun } from './resume.ts'
@@ -294,16 +295,26 @@ async function asText(content: unknown, assets: Assets): Promise<string> {
   return `<|${(await assets.saveAsset({ content_type: 'result', content })).ref}|>`
 }
 
-/** Returns the shared data with their current values, under the names that they have in the calling conversation. */
-async function sharedData(
-  paths: readonly string[],
-  { read }: ToolContext,
-): Promise<MessageInput[]> {
-  const shared = paths.map(async (path): Promise<MessageInput[]> => {
-    const expression = parseVariableRef(path)
-    const [{ kind, instance, path: at } = { path: [] }] = expression ? variablesIn(expression) : []
+/**
+ * Returns the shared data with their current values, under the names that they have in the calling conversation, and
+ * with their descriptions and schemas.
+ */
+async function sharedData(paths: readonly string[], context: ToolContext): Promise<MessageInput[]> {
+  if (paths.length === 0) return []
+  // With trust on, a description may have another label than the value.
+  const entries = (context.trust ? undefined : callingRunOf(context)?.entries()) ?? []
+  const shared = paths.map(async (ref): Promise<MessageInput[]> => {
+    const { kind, instance, path } = parseVariableRef(ref) as VariableRef
     try {
-      return [{ type: 'data', kind, _instance: instance, _path: at, data: await read(path) }]
+      const data = await context.read(ref)
+      const of = entries.filter((entry) => entry.kind === kind)
+      const own = of.find((entry) => entry.instance === instance)
+      const general = of.find((entry) => entry.instance === undefined)
+      const { description = general?.description, schema = general?.schema } = own ?? {}
+      // The schema fits neither a part of the value, nor a value of which a part has become an asset.
+      const isWhole = path.length === 0 && offloadedIn(data).length === 0
+      const about = defined({ description, schema: isWhole ? schema : undefined })
+      return [{ type: 'data', kind, _instance: instance, _path: path, data, ...about }]
     } catch (error) {
       // Data that does not exist yet is not shared.
       if (error instanceof ByrefError && error.code === 'variable_not_found') return []

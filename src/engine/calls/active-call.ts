@@ -10,6 +10,7 @@ import {
   type ReadingCall,
   sourceLabels,
 } from '../../boundary/value-source.ts'
+import type { BoardEntry } from '../../core/board/board.ts'
 import { ByrefError } from '../../core/errors.ts'
 import {
   addUsage,
@@ -199,6 +200,8 @@ export interface OpenContext {
 export interface CallingRun {
   /** The `context` of the run; undefined if it has none of its own. */
   context?: JsonValue
+  /** Returns the data of the conversation, with descriptions and schemas. */
+  entries(): readonly BoardEntry[]
   /** Returns the state of the call, or of the mapped call that it is an item of. */
   call(): CallState
   /** Logs the events that the call's state asks for, unless the call has ended. */
@@ -281,6 +284,7 @@ export function openContext(scope: RunScope, parts: ContextParts): OpenContext {
   }
   callingRuns.set(context, {
     context: runOf(session.state, runId)?.context,
+    entries: () => session.board.entries(),
     call: () => session.state.calls[plan.id] as CallState,
     append: async (decide) => {
       const call = ({ calls }: Pick<ConversationState, 'calls'>) => calls[plan.id] as CallState
