@@ -307,8 +307,8 @@ describe('createS3AssetStore over the AWS SDK', () => {
     const { port } = server.address() as AddressInfo
     try {
       const place = { bucket: 'b', records, endpoint: `http://127.0.0.1:${port}`, ...KEYS }
-      // Enough retries for a busy machine, where any response may be late.
-      const patient = createS3AssetStore({ ...place, timeoutMs: 200, maxAttempts: 10 })
+      // Long enough for a busy machine, where any response may be late.
+      const patient = createS3AssetStore({ ...place, timeoutMs: 500 })
       expect((await patient.get(assetId)).bytes.byteLength).toBe(300_000)
       expect(stalls).toBeGreaterThan(2)
       const hasty = createS3AssetStore({ ...place, timeoutMs: 100, maxAttempts: 1 })
@@ -320,6 +320,40 @@ describe('createS3AssetStore over the AWS SDK', () => {
       server.close()
     }
   })
+
+  it('repeats a request only once if the server is silent', async () => {
+    const { store, requests } = faulty((request) => (isBody(request) ? 'silent' : null))
+    const saving = store.save(Buffer.from('x'), 'text/plain')
+    await expect(saving).rejects.toThrow('ETIMEDOUT')
+    await expect(saving).rejects.toEqual(code('storage_failed'))
+    expect(requests.filter(isBody)).toHaveLength(2)
+  })
+
+  it('says that a session has expired, also when the server answers without a body', async () => {
+    const server = createServer((_, response) => response.writeHead(400).end())
+    await new Promise<void>((go) => server.listen(0, '127.0.0.1', go))
+    const { port } = server.address() as AddressInfo
+    try {
+      const connector = createS3Connector({ endpoint: `http://127.0.0.1:${port}`, ...KEYS })
+      await expect(connector.check('b')).rejects.toEqual(code('config_invalid'))
+    } finally {
+      server.closeAllConnections()
+      server.close()
+    }
+  })
+
+  it.each(['127.0.0.1:9', 'localhost:9000', 's3.example.com'])(
+    'rejects the endpoint %s',
+    (endpoint) => {
+      const expected = expect.objectContaining({
+        code: 'config_invalid',
+        message: expect.stringContaining('endpoint must be a URL, such as https://s3.example.com'),
+      })
+      expect(() => createS3Connector({ endpoint, ...KEYS })).toThrow(expected)
+      const s3 = { bucket: 'b', records: ':memory:', endpoint, ...KEYS }
+      expect(() => createAssets({ config: { backend: 's3', s3 } })).toThrow(expected)
+    },
+  )
 
   it('uploads streams of unknown length in parts, each with retries', async () => {
     let failures = 0
@@ -398,6 +432,11 @@ describe('createS3AssetStore over the AWS SDK', () => {
     it('reports what the server rejects, without a secret', async () => {
       for (const [fault, name, words] of [
         [403, 'config_invalid', /keys for bucket "b" \(SignatureDoesNotMatch\)/],
+        [
+          { status: 400, name: 'ExpiredToken' },
+          'config_invalid',
+          /keys .* \(ExpiredToken\).*sessionToken/,
+        ],
         [507, 'storage_full', /Bucket "b" .* is full/],
         [{ status: 404, name: 'NoSuchBucket' }, 'config_invalid', /no bucket "b"/],
         ['refused', 'storage_failed', /bucket "b" \(ECONNREFUSED\)/],

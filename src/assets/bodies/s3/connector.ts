@@ -68,8 +68,8 @@ export interface S3ConnectorOptions {
   /** Puts the bucket in the path instead of the host name. Default: true, except for AWS. */
   forcePathStyle?: boolean
   /**
-   * Maximum number of attempts of a request if the server fails or does not answer. Default: 6, with growing pauses of
-   * two to three seconds altogether.
+   * Maximum number of attempts of a request if the server fails or refuses connections. Default: 6, with growing pauses
+   * of two to three seconds altogether. After a timeout, a request is repeated only once.
    */
   maxAttempts?: number
   /** Maximum time that a server may be silent, in milliseconds. Default: 30,000. */
@@ -79,11 +79,16 @@ export interface S3ConnectorOptions {
 }
 
 export const CONNECTOR_OPTIONS: OptionTable<S3ConnectorOptions> = {
-  ...is.all(is.string, 'endpoint', 'region', 'accessKeyId', 'secretAccessKey', 'sessionToken'),
+  endpoint: is.checked('a URL, such as https://s3.example.com', isWebUrl),
+  ...is.all(is.string, 'region', 'accessKeyId', 'secretAccessKey', 'sessionToken'),
   forcePathStyle: is.boolean,
   maxAttempts: is.count,
   timeoutMs: is.positive,
   requestHandler: is.anything,
+}
+
+function isWebUrl(value: unknown): boolean {
+  return typeof value === 'string' && /^https?:/i.test(value) && URL.canParse(value)
 }
 
 const FOR_S3 = 'The s3 backend'
@@ -246,12 +251,13 @@ const FIRST_PAUSE_MS = 100
  */
 function createRetries(maxAttempts: number): RetryStrategy {
   return {
-    acquireInitialRetryToken: async () => tokenAfter(0),
+    acquireInitialRetryToken: async () => tokenAfter(0, 0),
 
-    async refreshRetryTokenForRetry(token, { errorType }) {
+    async refreshRetryTokenForRetry(token: S3RetryToken, { error, errorType }) {
       const retries = token.getRetryCount() + 1
+      const timeouts = token.timeouts + (isTimeout(error) ? 1 : 0)
       const mayPass = errorType === 'TRANSIENT' || errorType === 'THROTTLING'
-      if (mayPass && retries < maxAttempts) return tokenAfter(retries)
+      if (mayPass && retries < maxAttempts && timeouts <= 1) return tokenAfter(retries, timeouts)
       throw new Error('No attempts are left.')
     },
 
@@ -259,12 +265,26 @@ function createRetries(maxAttempts: number): RetryStrategy {
   }
 }
 
+interface S3RetryToken {
+  /** How many attempts ended because the server was silent. */
+  timeouts: number
+  getRetryCount(): number
+  getRetryDelay(): number
+}
+
 /** Pauses are jittered, so that requests that failed together are not repeated together. */
-function tokenAfter(retries: number) {
+function tokenAfter(retries: number, timeouts: number): S3RetryToken {
   const pause =
     retries === 0 ? 0 : FIRST_PAUSE_MS * 2 ** (retries - 1) * (0.7 + Math.random() * 0.3)
-  return { getRetryCount: () => retries, getRetryDelay: () => pause }
+  return { timeouts, getRetryCount: () => retries, getRetryDelay: () => pause }
 }
+
+/** Returns whether the server was silent. The SDK gives lost connections the same name. */
+function isTimeout(error: unknown): boolean {
+  return nameOf(error) === 'TimeoutError' && !LOST_CONNECTION.has(systemCode(error))
+}
+
+const LOST_CONNECTION: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE'])
 
 /**
  * Converts an error of the server to one that says what to do. Without a key, the request was about the bucket itself.
@@ -281,10 +301,10 @@ function s3Error(
   if (name === 'NoSuchBucket' || (status === 404 && key === undefined)) {
     return new ByrefError('config_invalid', `${server} has no bucket "${bucket}".`, options)
   }
-  if (status === 401 || status === 403 || name === 'CredentialsProviderError') {
+  if (status === 401 || status === 403 || WRONG_KEYS.has(name) || `${name} ${status}` === NO_BODY) {
     return new ByrefError(
       'config_invalid',
-      `${server} rejects the keys for bucket "${bucket}" (${name}): check accessKeyId, secretAccessKey, region and their permissions.`,
+      `${server} rejects the keys for bucket "${bucket}" (${name}): check accessKeyId, secretAccessKey, sessionToken, region and their permissions.`,
       options,
     )
   }
@@ -295,6 +315,17 @@ function s3Error(
   const message = `${server} failed with bucket "${bucket}" (${reason}); try again.`
   return new ByrefError('storage_failed', message, options)
 }
+
+/** The names of errors about keys that have the status 400, or none. */
+const WRONG_KEYS: ReadonlySet<string> = new Set([
+  'AuthorizationHeaderMalformed',
+  'CredentialsProviderError',
+  'ExpiredToken',
+  'InvalidToken',
+])
+
+/** How the SDK describes the same errors if the response has no body, as to `HEAD`. */
+const NO_BODY = 'Unknown 400'
 
 /** Returns the HTTP status of an error of the SDK, or null. */
 function statusOf(error: unknown): number | null {
