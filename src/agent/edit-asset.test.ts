@@ -169,16 +169,6 @@ describe('edit_asset', () => {
     expect(made).toHaveLength(3)
   })
 
-  it('writes the new version to _outputPath, without its diff', async () => {
-    const assets = createAssets()
-    const { ref } = await assets.save(Buffer.from('one'), 'text/plain')
-    const edit = { ref, edits: [{ find: 'one', replace: 'two' }], _outputPath: '†state.note' }
-    const { made, agent, conversation } = await edits([edit], { assets })
-    const { board } = (await agent.conversation(conversation)) ?? {}
-    const version = { assetRef: made[0]?.ref, mimeType: 'text/plain', size: 3 }
-    expect(board?.read('†state.note')).toEqual(version)
-  })
-
   it('keeps the labels of other places on the board', async () => {
     const assets = createAssets()
     const outside = assets.scoped({ label: () => ({ integrity: 'untrusted' }) })

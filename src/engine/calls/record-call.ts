@@ -180,7 +180,7 @@ function writeOfResult(ended: CallResult, { session }: RunScope): Write {
     const { place, data } = writeOfEdit(session.board, edit.place, { edited, value })
     return { targets: [place], data: withoutPreview(data), method, labels: editLabels }
   }
-  if (!isEditedValue(plan, value)) return { targets, data: savedForm(plan, value), method }
+  if (!isEditedValue(plan, value)) return { targets, data: withoutPreview(value), method }
   return { targets, data: withoutPreview(value.value), method, labels: editLabels }
 }
 
@@ -206,13 +206,6 @@ function dataMessage(
     _outputMethod: method,
     sender: senderOf(plan.name),
   })
-}
-
-/** Returns the form of a result on the board. Of an edit, only what describes the new version. */
-function savedForm({ tool }: CallPlan, value: unknown): unknown {
-  if (!tool || !isEditTool(tool) || !isPlainObject(value)) return withoutPreview(value)
-  const { changes: _, diff: __, note: ___, ...version } = value
-  return version
 }
 
 function withoutPreview(value: unknown): unknown {
