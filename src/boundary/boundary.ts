@@ -119,7 +119,7 @@ export function createBoundary(options: BoundaryOptions): Boundary {
 }
 
 /**
- * Like {@link createBoundary}, for results that are no generators, without checking options. The agent creates one for
+ * Like {@link createBoundary}, for results that are not generators, without checking options. The agent creates one for
  * each call.
  */
 export function boundaryOf(assets: () => Assets, codec: Codec = {}): Boundary {
