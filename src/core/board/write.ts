@@ -75,16 +75,15 @@ function checkNotInAsset(current: Maybe, { path, ...write }: Write): void {
   if (method === 'set' || method === 'delete') return
   const appends = method === 'push' || method === 'concat'
   if (appends && isOffloaded(current)) throw storedAsAsset({ ...write, path })
-  const stack: { base: Maybe; patch: unknown; path: readonly FieldKey[] }[] = [
-    { base: current, patch: data, path },
-  ]
+  if (!mergeable(current, data)) return
+  const stack = [{ base: current, patch: data as unknown as object, path }]
   for (let frame = stack.pop(); frame; frame = stack.pop()) {
-    const { base, patch } = frame
-    if (!mergeable(base, patch)) continue
-    if (isOffloaded(base)) throw storedAsAsset({ ...write, path: frame.path })
+    const { base, patch, path } = frame
+    if (isOffloaded(base)) throw storedAsAsset({ ...write, path })
     if (method !== 'merge') return
-    for (const [key, item] of Object.entries(patch as JsonObject)) {
-      stack.push({ base: childOf(base, key), patch: item, path: [...frame.path, key] })
+    for (const [key, item] of Object.entries(patch)) {
+      const child = childOf(base, key)
+      if (mergeable(child, item)) stack.push({ base: child, patch: item, path: [...path, key] })
     }
   }
 }
