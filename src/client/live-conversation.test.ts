@@ -186,6 +186,22 @@ describe('followConversation', () => {
     expect(live.error?.code).toBe('conversation_not_found')
   })
 
+  it('follows again after the server refused it, from where it was', async () => {
+    const server = fakeServer([message(1)])
+    const live = follow(server)
+    await until(() => live.status === 'live')
+    server.refuse(new ApiError(401, 'unauthorized', 'Who are you?'), 1)
+    server.cut()
+    await until(() => live.status === 'closed')
+    server.log.push(message(2))
+    live.reconnect()
+    await until(() => live.status === 'live' && texts(live).length === 2)
+    expect(server.streams).toEqual([1, 1])
+    live.close()
+    live.reconnect()
+    expect(live.status).toBe('closed')
+  })
+
   it('treats a silent connection as dead and opens another', async () => {
     const server = fakeServer([])
     const live = follow(server, { idleTimeout: 20 })

@@ -26,6 +26,8 @@ export interface LiveConversation {
   getState(): ConversationState
   /** Calls the listener after changes, once for many events. Returns the function that ends it. */
   subscribe(listener: () => void): () => void
+  /** Follows again after the server refused it, such as when a person has logged in. Otherwise does nothing. */
+  reconnect(): void
   /** Stops following. */
   close(): void
 }
@@ -70,7 +72,7 @@ class FollowedConversation implements LiveConversation {
     this.id = id
     this.#options = options
     this.#firstPage = options.firstPage
-    inBackground('Following a conversation', this.#run(this.#closing.signal))
+    this.#start()
   }
 
   get status(): ConversationStatus {
@@ -90,6 +92,12 @@ class FollowedConversation implements LiveConversation {
   subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
+  }
+
+  reconnect = (): void => {
+    if (this.#status !== 'closed' || this.#closing.signal.aborted) return
+    this.#enter(this.#loaded ? 'reconnecting' : 'connecting', this.#error)
+    this.#start()
   }
 
   close = (): void => {
@@ -122,6 +130,10 @@ class FollowedConversation implements LiveConversation {
     } catch {
       return false
     }
+  }
+
+  #start(): void {
+    inBackground('Following a conversation', this.#run(this.#closing.signal))
   }
 
   async #run(signal: AbortSignal): Promise<void> {

@@ -1,5 +1,4 @@
 import {
-  type ApiError,
   type ConversationState,
   type ConversationStatus,
   emptyConversation,
@@ -18,7 +17,7 @@ import { useServer } from './server.ts'
 /** The conversation that a part of the page shows. A new one has no id and an empty state. */
 export type ConversationSource = Pick<
   LiveConversation,
-  'status' | 'error' | 'loaded' | 'getState' | 'subscribe'
+  'status' | 'error' | 'loaded' | 'getState' | 'subscribe' | 'reconnect'
 > & { id: string | null }
 
 const newConversation: ConversationSource = {
@@ -28,6 +27,7 @@ const newConversation: ConversationSource = {
   loaded: true,
   getState: () => emptyConversation,
   subscribe: () => () => {},
+  reconnect: () => {},
 }
 
 const Context = createContext<ConversationSource>(newConversation)
@@ -80,14 +80,14 @@ export function useLoaded(): boolean {
   return useSyncExternalStore(source.subscribe, read, read)
 }
 
-/** Returns the status of the connection. */
-export function useConnection(): { status: ConversationStatus; error: ApiError | null } {
+/** Returns the status of the connection, and the function that tries again after the server refused it. */
+export function useConnection(): Pick<ConversationSource, 'status' | 'error' | 'reconnect'> {
   const source = use(Context)
   const readStatus = () => source.status
   const readError = () => source.error
   const status = useSyncExternalStore(source.subscribe, readStatus, readStatus)
   const error = useSyncExternalStore(source.subscribe, readError, readError)
-  return { status, error }
+  return { status, error, reconnect: source.reconnect }
 }
 
 function pending(id: string | null): ConversationStatus {

@@ -55,3 +55,25 @@ it('opens a conversation again that was refused before a pane showed it', async 
   expect(live).not.toBe(refused)
   conversations.close('c')
 })
+
+it('follows conversations again that need a login, and not those that the server refuses', async () => {
+  const statuses = new Map([
+    ['expired', 401],
+    ['forbidden', 403],
+  ])
+  const asked: string[] = []
+  const refusing = createClient({
+    fetch: async (input) => {
+      const [id = ''] = [...statuses.keys()].filter((one) => String(input).includes(one))
+      asked.push(id)
+      return Response.json({}, { status: statuses.get(id) })
+    },
+  })
+  const conversations = new LiveConversations(refusing)
+  const lives = [...statuses.keys()].map((id) => conversations.open(id))
+  await expect.poll(() => lives.map(({ status }) => status)).toEqual(['closed', 'closed'])
+  asked.length = 0
+  conversations.reconnect()
+  await expect.poll(() => lives.map(({ status }) => status)).toEqual(['closed', 'closed'])
+  expect(asked).toEqual(['expired'])
+})

@@ -1,5 +1,10 @@
 import type { Client, EventsPage, LiveConversation } from 'byref/client'
 
+/** Whether the server refused a conversation until somebody logs in. */
+export function needsLogin({ status, error }: Pick<LiveConversation, 'status' | 'error'>): boolean {
+  return status === 'closed' && error?.status === 401
+}
+
 interface Entry {
   live: LiveConversation
   users: number
@@ -34,6 +39,11 @@ export class LiveConversations {
     this.#entries.set(id, entry)
     entry.users += 1
     return entry.live
+  }
+
+  /** Follows the conversations again that the server refused because of a missing or expired login. */
+  reconnect = (): void => {
+    for (const { live } of this.#entries.values()) if (needsLogin(live)) live.reconnect()
   }
 
   /** Ends the use of a conversation. The last one closes it, unless another pane takes its place at once. */

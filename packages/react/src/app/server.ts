@@ -45,7 +45,11 @@ export type ConversationPages = InfiniteData<ConversationsPage>
 
 /** Binds everything that the panes share to one client, so that a page can show more than one server. */
 export function createServer(own: Client, { saved, first, filesUrl }: ServerOptions = {}) {
-  const client = reportingFailures(own, noticeSignOut)
+  const client = reporting(own, {
+    onSuccess: () => conversations.reconnect(),
+    onFailure: noticeSignOut,
+  })
+  const conversations = new LiveConversations(client, first)
   const queries = new QueryClient({
     defaultOptions: {
       queries: {
@@ -232,7 +236,7 @@ export function createServer(own: Client, { saved, first, filesUrl }: ServerOpti
   return {
     client,
     queries,
-    conversations: new LiveConversations(client, first),
+    conversations,
     toasts,
     /** Reports an action that failed. `what` is a whole sentence. */
     tellError: toasts.tellError,
@@ -268,8 +272,11 @@ const SIGNED_OUT: ReadonlySet<string | symbol> = new Set<keyof Client>([
   'closeSession',
 ])
 
-/** Returns a client that reports the failures of all its requests. */
-function reportingFailures(client: Client, report: (error: unknown) => void): Client {
+/** Returns a client that reports how its requests end. */
+function reporting(
+  client: Client,
+  { onSuccess, onFailure }: { onSuccess(): void; onFailure(error: unknown): void },
+): Client {
   // A proxy of the client itself would have to return its own methods if it is frozen.
   const target: Client = Object.create(client)
   return new Proxy(target, {
@@ -278,7 +285,7 @@ function reportingFailures(client: Client, report: (error: unknown) => void): Cl
       if (typeof method !== 'function' || SIGNED_OUT.has(key)) return method
       return (...values: unknown[]): unknown => {
         const answer: unknown = Reflect.apply(method, client, values)
-        if (answer instanceof Promise) answer.catch(report)
+        if (answer instanceof Promise) answer.then(onSuccess, onFailure)
         return answer
       }
     },

@@ -16,9 +16,13 @@ import { Thread } from './thread.tsx'
 /** A server whose conversations have one message each, and the requests that it received. */
 function serverOf(text: string, change: Parameters<typeof message>[0] = {}) {
   const asked: string[] = []
+  const access = { isOpen: true }
   const fetch = async (input: string | URL | Request, { method = 'GET' }: RequestInit = {}) => {
     const path = String(input).replace(/^https?:\/\/[^/]+/, '')
     asked.push(`${method} ${path}`)
+    if (!access.isOpen) {
+      return Response.json({ error: { code: 'unauthorized', message: 'No.' } }, { status: 401 })
+    }
     if (path === '/api/info') {
       return Response.json({ agents: [], caller: { role: 'owner', subject: 'local' } })
     }
@@ -40,7 +44,7 @@ function serverOf(text: string, change: Parameters<typeof message>[0] = {}) {
     }
     return Response.json({ conversations: [], next: null })
   }
-  return { client: createClient({ baseUrl: 'https://byref.invalid', fetch }), asked }
+  return { client: createClient({ baseUrl: 'https://byref.invalid', fetch }), asked, access }
 }
 
 describe('ByrefProvider', () => {
@@ -78,6 +82,36 @@ describe('ByrefProvider', () => {
     await waitFor(() => expect(asked.some((path) => path.includes('/stream'))).toBe(true))
     expect(asked.filter((path) => path.includes('/stream'))).toHaveLength(1)
     unmount()
+  })
+
+  it('follows a conversation again when a person has logged in again', async () => {
+    const { client, access } = serverOf('Welcome back.')
+    access.isOpen = false
+    render(
+      <ByrefProvider client={client}>
+        <Thread conversationId="c" />
+      </ByrefProvider>,
+    )
+    await screen.findByText(/Your login is missing or has expired/)
+    access.isOpen = true
+    fireEvent(window, new Event('focus'))
+    expect(await screen.findByText('Welcome back.')).toBeTruthy()
+    expect(screen.queryByText(/Your login/)).toBeNull()
+  })
+
+  it('tries again when a person asks for it', async () => {
+    const { client, access, asked } = serverOf('Welcome back.')
+    access.isOpen = false
+    render(
+      <ByrefProvider client={client}>
+        <Thread conversationId="c" />
+      </ByrefProvider>,
+    )
+    const attempts = () => asked.filter((path) => path.includes('/events')).length
+    const before = attempts()
+    fireEvent.click(await screen.findByRole('button', { name: 'Try again' }))
+    await waitFor(() => expect(attempts()).toBe(before + 1))
+    await screen.findByText(/Your login is missing or has expired/)
   })
 
   it('tells a pane outside of it what is missing', () => {

@@ -13,6 +13,7 @@ it('reloads an image when the connection is back', async () => {
     loaded: true,
     getState: () => emptyConversation,
     status: 'live' as 'live' | 'reconnecting',
+    reconnect: () => {},
     subscribe: (listener: () => void) => {
       listeners.add(listener)
       return () => listeners.delete(listener)

@@ -43,6 +43,7 @@ export async function renderInApp(
     error: null,
     loaded: true,
     getState: () => state,
+    reconnect: () => {},
     subscribe: () => () => {},
   } as const
   const root = createRootRoute({

@@ -1,15 +1,24 @@
+import type { ApiError } from 'byref/client'
 import { useEffect } from 'react'
 import { useConnection, useConversation } from '../app/conversation-context.tsx'
+import { needsLogin } from '../app/live-conversations.ts'
 import { useServer } from '../app/server.ts'
 import { Button } from '../ui/button.tsx'
 import { Notice } from '../ui/notice.tsx'
 
 /** Shows when the page does not follow the conversation, and why. Renders nothing while it does. */
 export function Connection() {
-  const { noticeSignOut } = useServer()
-  const { status, error } = useConnection()
+  const { noticeSignOut, conversations } = useServer()
+  const { status, error, reconnect } = useConnection()
   const empty = useConversation((state) => state.messages.length === 0)
   useEffect(() => noticeSignOut(error), [error, noticeSignOut])
+  const isSignedOut = error !== null && needsLogin({ status, error })
+  // Login forms are often on another page, or in another tab.
+  useEffect(() => {
+    if (!isSignedOut) return
+    addEventListener('focus', conversations.reconnect)
+    return () => removeEventListener('focus', conversations.reconnect)
+  }, [isSignedOut, conversations])
   if (!error) return null
   if (status === 'closed') {
     const isGone = error.code === 'conversation_not_found'
@@ -22,17 +31,13 @@ export function Connection() {
           className="mx-auto max-w-2xl"
           actions={
             !isGone && (
-              <Button look="outline" onClick={() => location.reload()}>
-                Reload
+              <Button look="outline" onClick={reconnect}>
+                Try again
               </Button>
             )
           }
         >
-          {isGone
-            ? empty
-              ? 'This conversation does not exist. Somebody deleted it, or its id is wrong.'
-              : 'Somebody deleted this conversation. Its content cannot be restored.'
-            : `This page no longer follows the conversation. Nothing is lost: reload to see all of it. ${error.message}`}
+          {closedText(error, empty)}
         </Notice>
       </div>
     )
@@ -47,4 +52,16 @@ export function Connection() {
       </p>
     </div>
   )
+}
+
+function closedText({ code, status, message }: ApiError, isEmpty: boolean): string {
+  if (code === 'conversation_not_found') {
+    return isEmpty
+      ? 'This conversation does not exist. Somebody deleted it, or its id is wrong.'
+      : 'Somebody deleted this conversation. Its content cannot be restored.'
+  }
+  if (status === 401) {
+    return 'Your login is missing or has expired. Log in again, and this conversation continues.'
+  }
+  return `This page no longer follows the conversation. Nothing is lost: try again to see all of it. ${message}`
 }

@@ -15,6 +15,7 @@ it('scrolls to the end for a message of this page, and not for that of another p
   let state: ConversationState = stateOf(message({ content: 'Hello' }))
   const source = {
     ...({ id: 'c1', status: 'live', error: null, loaded: true, getState: () => state } as const),
+    reconnect: () => {},
     subscribe: (listener: () => void) => {
       listeners.add(listener)
       return () => listeners.delete(listener)
