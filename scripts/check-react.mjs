@@ -13,7 +13,8 @@ import { environment, node, root, run, say } from './setup.mjs'
 /** A page that resets all styles and styles its own elements, without layers. */
 const HOSTILE = `
 * { margin: 0; padding: 0; box-sizing: content-box }
-button { background: red; border: 3px solid red; font-size: 30px }
+button { background: red; border: 3px solid red; font-size: 30px; text-transform: uppercase; box-shadow: 0 0 9px red }
+p, li, span { color: red; font-size: 25px; line-height: 3 }
 h1 { font-size: 40px; margin: 7px }
 .flex { display: block }
 `
@@ -253,7 +254,10 @@ async function checkPane(page) {
       button: [
         of('.byref form button[type=submit]').borderRadius,
         of('.byref form button').borderWidth,
+        of('.byref form button').textTransform,
+        of('.byref form button').boxShadow,
       ],
+      text: [of('.byref article p').color, of('.byref article p').fontSize],
       menu: of('[role=menu]').backgroundColor,
       h1: [of('h1').fontSize, of('h1').marginTop],
       body: of('body').backgroundColor,
@@ -261,7 +265,8 @@ async function checkPane(page) {
   })
   assert.deepEqual(styles, {
     root: ['flex', '13px', 'rgb(237, 237, 239)'],
-    button: ['8px', '0px'],
+    button: ['8px', '0px', 'none', 'none'],
+    text: ['rgb(237, 237, 239)', '14px'],
     // The tokens of the theme apply to floating elements, and the app is not affected.
     menu: 'rgb(25, 27, 30)',
     h1: ['40px', '7px'],
