@@ -7,6 +7,7 @@ import { formatAgo, formatCount, formatFullTime } from '../ui/format.ts'
 import { useRenameConversation } from './conversation-actions.ts'
 import { ConversationMenu } from './conversation-menu.tsx'
 import { closeDrawer } from './panels.ts'
+import { useWaitingText } from './role.ts'
 
 /** Properties of {@link ConversationLine}. */
 export interface ConversationLineProps {
@@ -60,16 +61,17 @@ export function ConversationLine({ conversation, mark, current }: ConversationLi
 
 const STANDINGS: Record<
   Exclude<RunStatus, 'idle'>,
-  { label: string; icon: LucideIcon; look: string }
+  { label?: string; icon: LucideIcon; look: string }
 > = {
   running: { label: 'running', icon: LoaderCircle, look: 'animate-spin text-good' },
-  waiting: { label: 'needs your approval', icon: Hand, look: 'text-warn' },
+  waiting: { icon: Hand, look: 'text-warn' },
   failed: { label: 'failed', icon: CircleAlert, look: 'text-bad' },
 }
 
 function Standing({ status }: { status: RunStatus }) {
+  const waiting = useWaitingText()
   if (status === 'idle') return null
-  const { label, icon: Icon, look } = STANDINGS[status]
+  const { label = waiting, icon: Icon, look } = STANDINGS[status]
   return (
     <span title={label} className="shrink-0">
       <Icon className={cn('size-3.5', look)} aria-hidden />

@@ -14,6 +14,11 @@ export function useMay(needed: Role): boolean {
   return RANK[data?.caller?.role ?? 'member'] >= RANK[needed]
 }
 
+/** Returns what to say of a call that waits. A reader cannot answer it. */
+export function useWaitingText(): string {
+  return useMay('member') ? 'needs your approval' : 'waits for an approval'
+}
+
 /** Returns whether the user may see debug data. */
 export function useSeesDebug(): boolean {
   const { hasSavedDebug } = useServer()

@@ -210,6 +210,7 @@ describe('Approval', () => {
     const state = stateOf(...asked({ sum: 5 }))
     await renderInApp(<CallCard id="c1" call={null} />, { state, role: 'reader' })
     expect(form().textContent).toContain('5')
+    expect(screen.getByText('waits for an approval')).toBeTruthy()
     expect(screen.queryByRole('button', { name: /Approve|Deny/ })).toBeNull()
   })
 

@@ -3,6 +3,7 @@ import { ArrowDown, Ban, Check, FileDiff, Hand, Hourglass, Wrench, X } from 'luc
 import type { ReactNode } from 'react'
 import { useConversation, useConversationId } from '../app/conversation-context.tsx'
 import { PlaceLink } from '../app/navigation.tsx'
+import { useWaitingText } from '../app/role.ts'
 import { useServer } from '../app/server.ts'
 import { cn } from '../ui/cn.ts'
 import { formatCount, formatDuration } from '../ui/format.ts'
@@ -143,6 +144,7 @@ function Arguments({ call, text }: { call: ToolCall | null; text: string }) {
 }
 
 function Status({ status, call }: { status: CallStatus; call: CallState | undefined }) {
+  const waiting = useWaitingText()
   const taken = timeTaken([call])
   const tries = call && call.attempts > 1 ? `${formatCount(call.attempts)} tries` : ''
   const took = [tries, taken === null ? '' : formatDuration(taken)].filter(Boolean).join(' · ')
@@ -159,7 +161,7 @@ function Status({ status, call }: { status: CallStatus; call: CallState | undefi
     ),
     waiting: (
       <span className="flex items-center gap-1 font-medium text-warn">
-        <Hand className="size-3.5" aria-hidden /> needs your approval
+        <Hand className="size-3.5" aria-hidden /> {waiting}
       </span>
     ),
     running:

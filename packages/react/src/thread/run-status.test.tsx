@@ -1,12 +1,13 @@
-import { act, render, screen } from '@testing-library/react'
+import { act, screen } from '@testing-library/react'
 import { type ConversationEvent, type ConversationState, emptyConversation } from 'byref/client'
 import { describe, expect, it } from 'vitest'
 import { ConversationSourceProvider } from '../app/conversation-context.tsx'
 import { asked, runStarted, stateOf, stepStarted } from '../testing/messages.ts'
+import { renderInApp } from '../testing/render-in-app.tsx'
 import { RunStatus } from './run-status.tsx'
 
 /** A conversation that a test changes, and all announcements of its live region. */
-function listen(first: ConversationState) {
+async function listen(first: ConversationState) {
   let state = first
   const listeners = new Set<() => void>()
   const source = {
@@ -15,6 +16,7 @@ function listen(first: ConversationState) {
     error: null,
     loaded: true,
     getState: () => state,
+    reconnect: () => {},
     subscribe(listener: () => void) {
       listeners.add(listener)
       return () => listeners.delete(listener)
@@ -25,7 +27,7 @@ function listen(first: ConversationState) {
     const text = screen.getByRole('status').textContent ?? ''
     if (text !== '' && text !== heard.at(-1)) heard.push(text)
   }
-  render(
+  await renderInApp(
     <ConversationSourceProvider value={source}>
       <RunStatus />
     </ConversationSourceProvider>,
@@ -61,8 +63,8 @@ const failed: ConversationEvent = {
 }
 
 describe('RunStatus', () => {
-  it('announces once that the agent works, needs an approval, and is done', () => {
-    const { heard, become } = listen(emptyConversation)
+  it('announces once that the agent works, needs an approval, and is done', async () => {
+    const { heard, become } = await listen(emptyConversation)
     become(stateOf(...begun))
     become(stateOf(...waiting))
     become(stateOf(...waiting))
@@ -74,14 +76,14 @@ describe('RunStatus', () => {
     ])
   })
 
-  it('announces why a run failed', () => {
-    const { heard, become } = listen(stateOf(...begun))
+  it('announces why a run failed', async () => {
+    const { heard, become } = await listen(stateOf(...begun))
     become(stateOf(...begun, failed))
     expect(heard).toEqual(['The agent is working.', 'The run failed. The provider is down.'])
   })
 
-  it('announces nothing about a run that was over before', () => {
-    const { heard } = listen(stateOf(...begun, done))
+  it('announces nothing about a run that was over before', async () => {
+    const { heard } = await listen(stateOf(...begun, done))
     expect(heard).toEqual([])
   })
 })

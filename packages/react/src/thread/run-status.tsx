@@ -1,6 +1,7 @@
 import { type ConversationState, waitingCalls } from 'byref/client'
 import { useEffect, useRef } from 'react'
 import { useConversation } from '../app/conversation-context.tsx'
+import { useWaitingText } from '../app/role.ts'
 import { Announcement } from '../ui/announcement.tsx'
 import { runPhase } from './run-phase.ts'
 
@@ -14,17 +15,18 @@ export function RunStatus() {
   useEffect(() => {
     if (phase !== 'over') wasOpen.current = true
   }, [phase])
-  const now = useConversation(statusText)
+  const waiting = useWaitingText()
+  const now = useConversation((state) => statusText(state, waiting))
   return <Announcement text={phase === 'over' && !wasOpen.current ? '' : now} />
 }
 
-function statusText(state: Pick<ConversationState, 'runs' | 'calls'>): string {
+function statusText(state: Pick<ConversationState, 'runs' | 'calls'>, waiting: string): string {
   const phase = runPhase(state)
   const run = state.runs.at(-1)
   if (phase === 'running') return 'The agent is working.'
   if (phase === 'waiting') {
     const names = waitingCalls(state).map(({ name }) => name)
-    return `The agent needs your approval of ${names.join(' and ')}.`
+    return `The agent ${waiting} of ${names.join(' and ')}.`
   }
   if (run?.error) return `The run failed. ${run.error.message}`
   return run?.reason === 'cancelled'

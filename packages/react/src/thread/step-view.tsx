@@ -9,6 +9,7 @@ import { Ban, Check, ChevronRight, Hand, X } from 'lucide-react'
 import { Fragment, type ReactNode, useId, useState } from 'react'
 import { useConversation } from '../app/conversation-context.tsx'
 import { useHash } from '../app/navigation.tsx'
+import { useWaitingText } from '../app/role.ts'
 import { cn } from '../ui/cn.ts'
 import { formatCount, formatDuration } from '../ui/format.ts'
 import { More } from '../ui/more.tsx'
@@ -92,12 +93,9 @@ export function StepFrame(props: StepFrameProps) {
   )
 }
 
-const ICONS: Record<StepStatus, { icon: ReactNode; label: string }> = {
+const ICONS: Record<StepStatus, { icon: ReactNode; label?: string }> = {
   running: { icon: <Spinner className="size-3.5" />, label: 'running' },
-  waiting: {
-    icon: <Hand className="size-3.5 text-warn" aria-hidden />,
-    label: 'needs your approval',
-  },
+  waiting: { icon: <Hand className="size-3.5 text-warn" aria-hidden /> },
   failed: { icon: <X className="size-3.5 text-bad" aria-hidden />, label: 'failed' },
   unanswered: { icon: <Ban className="size-3.5 text-warn" aria-hidden />, label: 'not finished' },
   denied: { icon: <Ban className="size-3.5 text-ink-3" aria-hidden />, label: 'denied' },
@@ -105,7 +103,8 @@ const ICONS: Record<StepStatus, { icon: ReactNode; label: string }> = {
 }
 
 function StepIcon({ status }: { status: StepStatus }) {
-  const { icon, label } = ICONS[status]
+  const waiting = useWaitingText()
+  const { icon, label = waiting } = ICONS[status]
   return (
     <span className="grid size-4 shrink-0 place-items-center">
       {icon}

@@ -76,7 +76,7 @@ describe('RunTab', () => {
 
   it('shows neither to readers', async () => {
     await renderInApp(<RunTab />, { state: stateOf(...asked({ sum: 3 })), role: 'reader' })
-    expect(screen.getByText('needs your approval')).toBeTruthy()
+    expect(screen.getByText('waits for an approval')).toBeTruthy()
     expect(screen.queryAllByRole('button')).toEqual([])
   })
 })

@@ -3,7 +3,7 @@ import { Activity, Square } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { useConversation, useConversationId } from '../../app/conversation-context.tsx'
 import { useView } from '../../app/navigation.tsx'
-import { useMay } from '../../app/role.ts'
+import { useMay, useWaitingText } from '../../app/role.ts'
 import { useServer } from '../../app/server.ts'
 import { Approval } from '../../thread/approval.tsx'
 import { ResumeButton, useIsInterrupted } from '../../thread/interrupted-run.tsx'
@@ -195,8 +195,9 @@ function factsOf(
 }
 
 function Status({ run, waits }: { run: RunState; waits: boolean }) {
+  const waiting = useWaitingText()
   const ended = run.status === 'finished' && run.reason !== 'done' && run.reason
-  const text = ended ? ended.replaceAll('_', ' ') : waits ? 'needs your approval' : run.status
+  const text = ended ? ended.replaceAll('_', ' ') : waits ? waiting : run.status
   return (
     <span
       className={cn(
