@@ -329,7 +329,7 @@ export const VIEWS: readonly View[] = [
     },
     shows: 'role=list[name="Versions"]',
   },
-  { name: 'versions-approval', path: '/c/versions', shows: 'role=region[name="Changes"]' },
+  { name: 'versions-approval', path: '/c/versions', shows: 'role=group[name="Changes"]' },
   {
     name: 'versions-page',
     path: '/assets/{versionedPicture}',
