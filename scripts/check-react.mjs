@@ -266,7 +266,7 @@ async function checkPane(page) {
   assert.deepEqual(styles, {
     root: ['flex', '13px', 'rgb(237, 237, 239)'],
     button: ['8px', '0px', 'none', 'none'],
-    text: ['rgb(237, 237, 239)', '14px'],
+    text: ['rgb(237, 237, 239)', '13px'],
     // The tokens of the theme apply to floating elements, and the app is not affected.
     menu: 'rgb(25, 27, 30)',
     h1: ['40px', '7px'],
