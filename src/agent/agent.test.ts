@@ -106,37 +106,6 @@ describe('createAgent', () => {
     )
   })
 
-  it('tells listeners that a call has ended whose result waits for an earlier one', async () => {
-    const told = Promise.withResolvers<void>()
-    const first = defineTool({
-      id: 'first',
-      description: '',
-      inputSchema: { type: 'object' },
-      execute: () => told.promise.then(() => 'first'),
-    })
-    const second = defineTool({
-      id: 'second',
-      description: '',
-      inputSchema: { type: 'object' },
-      execute: () => 'second',
-    })
-    const calls = ['first', 'second'].map((name) => ({ id: name, name, arguments: {} }))
-    const progress: unknown[] = []
-    await createAgent({
-      model: scriptedModel([{ calls }, 'Done.']),
-      tools: [first, second],
-      callbacks: {
-        onEvent(event) {
-          if (event.type !== 'TOOL_PROGRESS') return
-          progress.push(event.payload)
-          told.resolve()
-        },
-      },
-    }).run({ messages: say('go') }).result
-    const message = expect.stringMatching(/^Finished/)
-    expect(progress).toEqual([{ toolCallId: 'second', message, fraction: 1 }])
-  })
-
   it('tells the model why a call failed, and continues', async () => {
     const broken = defineTool({
       id: 'broken',

@@ -16,7 +16,7 @@ describe('a scripted conversation', () => {
     const played = []
     for (const log of logs) played.push(await play(log))
     const [first, second, third] = played
-    expect(first?.events.join()).toContain('TOOL_ITEM_FINISHED')
+    expect(first?.events.join()).toContain('TOOL_FINISHED')
     expect(second).toEqual(first)
     expect(third).toEqual(first)
     await sqlite.close()

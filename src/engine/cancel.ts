@@ -4,10 +4,8 @@ import {
   openRun,
 } from '../core/events/conversation-state.ts'
 import { callIdOf, itemCallId } from '../core/refs/item-call.ts'
-import { runEnd } from './run-entries.ts'
+import { runEnd, runRest } from './run-entries.ts'
 import type { Session } from './session.ts'
-import { commandReplies } from './steps/command-step.ts'
-import { unfinishedMessage } from './steps/log-answer.ts'
 
 /** The conversations that are open in this process. */
 interface OpenSessions {
@@ -38,13 +36,7 @@ export async function cancelRun(
   const records = await session.append((state) => {
     const run = openRun(state)
     const isTarget = run !== null && (runId === undefined || run.runId === runId)
-    const ended = isTarget
-      ? [
-          ...unfinishedMessage(state, run),
-          ...commandReplies(state, run),
-          runEnd(session.id, run, 'cancelled'),
-        ]
-      : []
+    const ended = isTarget ? [...runRest(state, run), runEnd(session.id, run, 'cancelled')] : []
     const dropped = state.inbox
       .filter((queued) => discardQueued || (runId !== undefined && queued.runId === runId))
       .map(({ message }) => ({ type: 'MESSAGE_DELETED', messageId: message.id }) as const)

@@ -11,6 +11,7 @@ import type { Message } from '../core/messages/message.ts'
 import { resultCall } from '../core/messages/results.ts'
 import { newId } from '../core/new-id.ts'
 import type { Entry } from './append-batch.ts'
+import { keptResults } from './calls/record-call.ts'
 import { checkAgentFits, type Next, type NextInput, next } from './next.ts'
 import { outputComplaint, outputNotice, outputRequest } from './output/run-output.ts'
 import { RunLostError } from './run-errors.ts'
@@ -124,8 +125,7 @@ export function errorEntry(
   const run = openRun(state)
   if (!run) return { events: [] }
   const end = { threadId: conversation, runId: run.runId, code, message }
-  const replies = [...unfinishedMessage(state, run), ...commandReplies(state, run)]
-  return { events: [...replies, { type: 'RUN_ERROR', ...end }] }
+  return { events: [...runRest(state, run), { type: 'RUN_ERROR', ...end }] }
 }
 
 /** Collects what `next` needs in addition to the conversation's state. */
@@ -177,8 +177,16 @@ export function eventsDue(
 ): readonly ConversationEvent[] {
   if (due.type === 'begin_step') return [...commandReplies(state, due.run), ...stepStart(due)]
   if (due.type !== 'end_run') return []
-  const replies = [...unfinishedMessage(state, due.run), ...commandReplies(state, due.run)]
-  return [...replies, runEnd(conversation, due.run, due.reason)]
+  return [...runRest(state, due.run), runEnd(conversation, due.run, due.reason)]
+}
+
+/** Returns what a run has received and not logged yet: a part of an answer, results of calls, and replies to commands. */
+export function runRest(state: ConversationState, run: RunState): ConversationEvent[] {
+  return [
+    ...unfinishedMessage(state, run),
+    ...keptResults(state, run),
+    ...commandReplies(state, run),
+  ]
 }
 
 /** Returns the event that ends a run. */

@@ -109,7 +109,7 @@ export class ConversationLabels {
         this.#join(label)
         break
       }
-      case 'TOOL_ITEM_FINISHED':
+      case 'TOOL_FINISHED':
         this.#join(event.label === undefined ? UNTRUSTED : wholeOf(readLabelTree(event.label)))
     }
   }

@@ -81,14 +81,18 @@ export function executionsOf(records: readonly LogRecord[], effects: readonly Ef
       const execution = executionOf(event.toolCallId, event.item)
       assert.equal(execution.ended, null, `${execution.id} was begun after its result`)
       assert.equal(event.attempt, execution.begun.push(position), `attempts of ${execution.id}`)
-    } else if (event.type === 'TOOL_ITEM_FINISHED') {
+    } else if (event.type === 'TOOL_FINISHED') {
+      assert.equal(event.item === undefined, !calls.get(event.toolCallId)?.mapped)
       end(executionOf(event.toolCallId, event.item), position, event.error?.code)
     } else if (event.type === 'NEW_MESSAGE' && event.payload.metadata.tool_result) {
       const { tool_call_id, error } = event.payload.metadata.tool_result
       const call = calls.get(tool_call_id)
       assert.ok(call, `a result of the unknown call ${tool_call_id}`)
       end(call, position, error?.code)
-      if (!call.mapped) end(executionOf(call.id), position, error?.code)
+      // The outcome of a call is logged first if its result waits for those of earlier calls.
+      const execution = call.mapped ? null : executionOf(call.id)
+      if (execution?.ended) assert.equal(execution.ended.error, error?.code)
+      else if (execution) end(execution, position, error?.code)
     }
   }
   for (const effect of effects) {

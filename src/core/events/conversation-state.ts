@@ -122,6 +122,16 @@ export interface ItemState {
   error?: CallError
 }
 
+/** How a call ended whose result waits for those of earlier calls of the answer. */
+export interface KeptOutcome
+  extends Pick<
+    EventOf<'TOOL_FINISHED'>,
+    'value' | 'error' | 'modelOutput' | 'chosen' | 'label' | 'retained'
+  > {
+  /** When it ended, in ISO 8601. */
+  at: string
+}
+
 /**
  * One call, from its first streamed character to its result.
  *
@@ -149,6 +159,8 @@ export interface CallState {
   items?: Readonly<Record<number, ItemState>>
   /** The number of items of a mapped call. */
   itemCount?: number
+  /** How the call ended, until its result is logged. */
+  outcome?: KeptOutcome
   /** When the call was complete. Until `startedAt` it waits for other calls or for an approval. */
   plannedAt?: string
   /** When the call was first started. */

@@ -353,11 +353,13 @@ const EVENTS: { readonly [T in DurableType]: Check<Of<T>> } = {
     item: { optional: count },
     items: { optional: count },
   }),
-  TOOL_ITEM_FINISHED: shape<Of<'TOOL_ITEM_FINISHED'>>({
+  TOOL_FINISHED: shape<Of<'TOOL_FINISHED'>>({
     ...ofCall,
-    item: count,
+    item: { optional: count },
     value: { optional: json() },
     error: { optional: shape({ code: text, message: text }) },
+    modelOutput: { optional: json() },
+    chosen: { optional: count },
     label: { optional: object() },
     retained: { optional: object() },
   }),

@@ -333,12 +333,17 @@ export type ConversationEvent =
       items?: number
     }
   | {
-      type: 'TOOL_ITEM_FINISHED'
+      type: 'TOOL_FINISHED'
       toolCallId: string
       runId: string
-      item: number
+      /** The index of an item of a mapped call. Absent for a whole call whose result waits for earlier calls. */
+      item?: number
       value?: JsonValue
       error?: CallError
+      /** What the model sees instead of the value of a whole call. */
+      modelOutput?: JsonValue
+      /** The index of the `_outputPath` alternative that the tool chose. */
+      chosen?: number
       label?: WrittenLabelTree
       /** The label of everything that the tool received and read, if the tool may retain it. */
       retained?: WrittenLabel
@@ -413,7 +418,7 @@ const DURABLE = {
   APPROVAL_REQUESTED: true,
   APPROVAL_ANSWERED: true,
   TOOL_STARTED: true,
-  TOOL_ITEM_FINISHED: true,
+  TOOL_FINISHED: true,
   TOOL_USAGE: true,
   DECLASSIFIED: true,
   TEXT_MESSAGE_START: false,

@@ -485,8 +485,8 @@ describe('fold', () => {
   })
 
   it('records the items of a mapped call', () => {
-    const item = (more: Partial<Event<'TOOL_ITEM_FINISHED'>>): ConversationEvent => ({
-      ...({ type: 'TOOL_ITEM_FINISHED', toolCallId: 'c1', runId: 'r', item: 0 } as const),
+    const item = (more: Partial<Event<'TOOL_FINISHED'>>): ConversationEvent => ({
+      ...({ type: 'TOOL_FINISHED', toolCallId: 'c1', runId: 'r', item: 0 } as const),
       ...more,
     })
     const error = { code: 'tool_failed', message: 'x' }
@@ -505,6 +505,24 @@ describe('fold', () => {
       1: { attempts: 1, done: false },
       2: { attempts: 2, done: true, value: [1], error: undefined },
     })
+  })
+
+  it('keeps the outcome of a call until its result is logged', () => {
+    const finished: ConversationEvent = {
+      type: 'TOOL_FINISHED',
+      toolCallId: 'c1',
+      runId: 'r',
+      value: [1],
+      chosen: 1,
+      label: { integrity: 'untrusted' },
+    }
+    const events = [...answering('c1'), started('c1'), finished]
+    expect(stateOf(events).calls.c1).toMatchObject({
+      status: 'running',
+      outcome: { value: [1], chosen: 1, label: { integrity: 'untrusted' }, at: timeOf(5) },
+    })
+    const { calls } = stateOf([...events, result('c1')])
+    expect([calls.c1?.status, calls.c1?.outcome]).toEqual(['done', undefined])
   })
 
   it('holds a call until a person has answered, once', () => {
@@ -769,7 +787,7 @@ const anyEvent: fc.Arbitrary<ConversationEvent> = fc.oneof(
     .map(([one, item]) => started(one, { item })),
   fc.tuple(id, fc.nat(2)).map(
     ([toolCallId, item]): ConversationEvent => ({
-      type: 'TOOL_ITEM_FINISHED',
+      type: 'TOOL_FINISHED',
       toolCallId,
       runId: 'r',
       item,

@@ -275,10 +275,16 @@ const HANDLERS: { [T in ConversationEvent['type']]: Apply<T> } = {
     if (item === undefined) call.attempts = attempt
     else setItem(editable, call, item, { attempts: attempt, done: false })
   },
-  TOOL_ITEM_FINISHED(editable, { toolCallId, item, value, error }) {
+  TOOL_FINISHED(editable, { type: _, toolCallId, runId: __, item, ...outcome }, at) {
     const call = openCallOf(editable, toolCallId)
-    const attempts = call?.items?.[item]?.attempts ?? 1
-    if (call) setItem(editable, call, item, { attempts, done: true, value, error })
+    if (!call) return
+    if (item === undefined) {
+      call.outcome = { ...outcome, at }
+      return
+    }
+    const attempts = call.items?.[item]?.attempts ?? 1
+    const { value, error } = outcome
+    setItem(editable, call, item, { attempts, done: true, value, error })
   },
   TOOL_USAGE(editable, { runId, usage }) {
     const run = editable.run(runId)
@@ -398,6 +404,7 @@ function closeCall(editable: EditableState, message: Message, at: string): void 
   call.finishedAt = endOf(call, message, at)
   call.resultMessageId = message.id
   call.progress = undefined
+  call.outcome = undefined
 }
 
 /** Results are logged in the order of their calls. A call may have ended before: then its message has the time. */

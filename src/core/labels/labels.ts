@@ -24,7 +24,14 @@ import {
   UNTRUSTED,
   type WrittenLabel,
 } from './label.ts'
-import { joinTrees, type LabelTree, readLabelTree, treeAt, wholeOf } from './label-tree.ts'
+import {
+  joinTrees,
+  type LabelTree,
+  readLabelTree,
+  treeAt,
+  type WrittenLabelTree,
+  wholeOf,
+} from './label-tree.ts'
 
 /** The context in which a call reads. */
 export interface OwnLabels {
@@ -114,8 +121,9 @@ export class Labels {
         this.#paid.delete(toolCallId)
         break
       }
-      case 'TOOL_ITEM_FINISHED':
-        this.#addItem(event)
+      case 'TOOL_FINISHED':
+        this.#keepOf(event.toolCallId, event.retained)
+        if (event.item !== undefined) this.#addItem(event.toolCallId, event.item, event.label)
         break
       case 'DECLASSIFIED':
         this.#spend(event)
@@ -297,8 +305,7 @@ export class Labels {
     this.#steps.set(messageId, sent ? joinAll(sent) : this.#context)
   }
 
-  #addItem({ toolCallId, item, label, retained }: EventOf<'TOOL_ITEM_FINISHED'>): void {
-    this.#keepOf(toolCallId, retained)
+  #addItem(toolCallId: string, item: number, label: WrittenLabelTree | undefined): void {
     const known = this.#items.get(toolCallId) ?? new Map<number, LabelTree>()
     known.set(item, label === undefined ? { label: UNTRUSTED } : readLabelTree(label))
     this.#items.set(toolCallId, known)

@@ -80,9 +80,9 @@ export class CallGraph {
 
   /**
    * Whether the result of a call may be recorded now. Results are recorded in the order of the answer, except that they
-   * may pass a call that waits for a person or for a later call. If true, the result counts as being recorded.
+   * may pass a call that waits for a person or for a later call.
    */
-  takeTurn(id: string): boolean {
+  isNext(id: string): boolean {
     const node = this.#nodes.get(id)
     if (!node || node.hadTurn) return false
     while (this.#inOrder[this.#firstUnrecorded]?.hadTurn) this.#firstUnrecorded++
@@ -90,8 +90,14 @@ export class CallGraph {
       const earlier = this.#inOrder[i] as CallNode
       if (!earlier.hadTurn && !letsPass(earlier, node)) return false
     }
-    node.hadTurn = true
     return true
+  }
+
+  /** Like {@link isNext}. If true, the result counts as being recorded. */
+  takeTurn(id: string): boolean {
+    const isNext = this.isNext(id)
+    if (isNext) (this.#nodes.get(id) as CallNode).hadTurn = true
+    return isNext
   }
 
   /** Returns those of the ended calls whose turn has come, in the order of the answer. See `takeTurn`. */

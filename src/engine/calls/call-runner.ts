@@ -7,7 +7,6 @@ import { labelsOfError } from '../../boundary/value-source.ts'
 import { ByrefError } from '../../core/errors.ts'
 import type { CallState } from '../../core/events/conversation-state.ts'
 import type { CallError, ConversationEvent } from '../../core/events/events.ts'
-import { inBackground } from '../../core/in-background.ts'
 import { shortened } from '../../core/json/cut.ts'
 import type { JsonObject, JsonValue } from '../../core/json/json.ts'
 import {
@@ -32,7 +31,7 @@ import { ActiveCall, applyAfter, type Item, type ResolvedItems, sourceOf } from 
 import { CallGraph, type ReadyCall } from './call-graph.ts'
 import { approvedItems, executeCall, ownAssets, resolveItems, withBytes } from './execute-call.ts'
 import { interrupted, runMapped } from './map-call.ts'
-import { type CallResult, recordCalls } from './record-call.ts'
+import { type CallResult, isKeepable, keepOutcome, keptResult, recordCalls } from './record-call.ts'
 
 /** A call as the model made it. */
 export interface AcceptedCall {
@@ -153,6 +152,8 @@ export class CallRunner {
   #start({ plan, error }: ReadyCall, isStarted = false): void {
     this.#track(async () => {
       const call = new ActiveCall(this.#scope, plan)
+      const kept = this.#scope.session.state.calls[plan.id]?.outcome
+      if (kept) return this.#end(keptResult(plan, kept))
       const outcome = error
         ? failedOutcome(error)
         : await this.#withSlot(isStarted, () => this.#run(call, isStarted))
@@ -307,13 +308,16 @@ export class CallRunner {
     const events = [...call.takeEvents(), ...outcome.events]
     const adjusted = await applyAfter(this.#scope, call, { ...outcome, events })
     const shown = deferred.has(plan.name) ? withParameterHint(plan, adjusted) : adjusted
-    this.#ended.set(plan.id, { plan: ended, outcome: shown, endedAt, edited })
+    const result = { plan: ended, outcome: shown, endedAt, edited }
+    const isLost = call.state.status === 'running' && !this.#graph.isNext(plan.id)
+    await this.#end(isLost && isKeepable(plan) ? await keepOutcome(this.#scope, result) : result)
+  }
+
+  async #end(result: CallResult): Promise<void> {
+    const { id } = result.plan
+    this.#begin(id)
+    this.#ended.set(id, result)
     await this.#record()
-    if (this.#isRecording || !this.#ended.has(plan.id)) return
-    const message = 'Finished. Its result appears after the results of earlier calls.'
-    const payload = { toolCallId: plan.id, message, fraction: 1 }
-    const notified = this.#scope.stream({ type: 'TOOL_PROGRESS', payload })
-    inBackground('Telling handlers that a call has ended', notified)
   }
 
   #recordSoon(): void {

@@ -67,7 +67,7 @@ describe('_each', () => {
     ])
     const items = (type: string) => events.filter((event) => event.type === type && 'item' in event)
     expect(items('TOOL_STARTED')).toHaveLength(3)
-    expect(items('TOOL_ITEM_FINISHED')).toHaveLength(3)
+    expect(items('TOOL_FINISHED')).toHaveLength(3)
   })
 
   it('accepts rows of a table, a literal list, and an empty list', async () => {

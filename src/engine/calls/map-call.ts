@@ -50,7 +50,7 @@ async function logItem(
   const { value, error, events } = outcome
   const end = error ? { error } : { value: value as JsonValue }
   const ended = { toolCallId, runId: scope.runId, item, ...end, ...provenanceOf(outcome) }
-  await scope.append({ events: [...events, { type: 'TOOL_ITEM_FINISHED', ...ended }] })
+  await scope.append({ events: [...events, { type: 'TOOL_FINISHED', ...ended }] })
   return end
 }
 

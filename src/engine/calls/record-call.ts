@@ -1,10 +1,23 @@
+import { defined } from '../../assets/defined.ts'
 import { boundaryOf } from '../../boundary/boundary.ts'
-import { type CallPlan, type DataPlace, isEditTool } from '../../boundary/call-plan.ts'
+import { type CallPlan, type DataPlace, isEditTool, planCall } from '../../boundary/call-plan.ts'
 import { isTooLong, jsonLength, jsonValue, previewOf } from '../../boundary/store.ts'
 import { ByrefError, errorMessage } from '../../core/errors.ts'
+import type {
+  ConversationState,
+  KeptOutcome,
+  RunState,
+} from '../../core/events/conversation-state.ts'
+import type { ConversationEvent } from '../../core/events/events.ts'
 import { inBackground } from '../../core/in-background.ts'
 import { isPlainObject, type JsonValue } from '../../core/json/json.ts'
-import { type LabelTree, treeAt, wholeOf, writeLabelTree } from '../../core/labels/label-tree.ts'
+import {
+  type LabelTree,
+  readLabelTree,
+  treeAt,
+  wholeOf,
+  writeLabelTree,
+} from '../../core/labels/label-tree.ts'
 import type {
   Message,
   OutputMethod,
@@ -34,6 +47,52 @@ export interface CallResult {
   edited?: unknown
   /** What the model sees instead of the value. */
   modelOutput?: JsonValue
+  /** Whether the value is ready for the log. */
+  isPrepared?: boolean
+}
+
+/** Whether the outcome of a call can be logged before its result. An edit writes to what earlier calls have left. */
+export function isKeepable({ tool, each }: CallPlan): boolean {
+  return tool !== null && each === undefined && !isEditTool(tool)
+}
+
+/**
+ * Logs the outcome of a call whose result waits for those of earlier calls, so that nothing is lost if the process dies
+ * or the run is cancelled.
+ */
+export async function keepOutcome(scope: RunScope, result: CallResult): Promise<CallResult> {
+  const ready = await scope.during(() => prepared(result, scope))
+  const { plan, outcome, modelOutput } = ready
+  const { value, error, chosen } = outcome
+  const finished = {
+    type: 'TOOL_FINISHED' as const,
+    toolCallId: plan.id,
+    runId: scope.runId,
+    ...(error ? { error } : { value: value as JsonValue }),
+    ...defined({ modelOutput, chosen }),
+    ...provenanceOf(outcome),
+  }
+  await scope.append({ events: [...outcome.events, finished] })
+  return { ...ready, outcome: { ...outcome, events: [] } }
+}
+
+/** Returns the result of a call whose outcome was logged before. */
+export function keptResult(plan: CallPlan, kept: KeptOutcome): CallResult {
+  const { value, error, chosen, label, retained, modelOutput, at } = kept
+  const about = { events: [], chosen, labels: label && readLabelTree(label), retained }
+  const outcome: CallOutcome = error ? { ...about, error } : { ...about, value }
+  return { plan, outcome, endedAt: at, modelOutput, isPrepared: true }
+}
+
+/** Returns the results of calls that have ended, for a run that ends before earlier calls do. Nothing is written. */
+export function keptResults({ calls }: ConversationState, run: RunState): ConversationEvent[] {
+  return (run.steps.at(-1)?.callIds ?? []).flatMap((id) => {
+    const { call, outcome } = calls[id] ?? {}
+    if (!call || !outcome) return []
+    const result = keptResult(planCall(call, new Map()), outcome)
+    const payload = resultOf(result, [], undefined)
+    return [{ type: 'NEW_MESSAGE' as const, payload, ...provenanceOf(result.outcome) }]
+  })
 }
 
 /**
@@ -217,7 +276,7 @@ function withoutPreview(value: unknown): unknown {
 /** Offloads a result that is too large for a prompt, and computes what the model sees instead. */
 async function prepared(result: CallResult, scope: RunScope): Promise<CallResult> {
   const { plan, outcome } = result
-  if (outcome.error) return result
+  if (outcome.error || result.isPrepared) return { ...result, isPrepared: true }
   try {
     const modelOutput = modelOutputOf(plan, outcome.value)
     if (!mayOffload(result, scope)) return { ...result, modelOutput }

@@ -62,9 +62,10 @@ export function commandReplies(
   return ids.flatMap((id): ConversationEvent[] => {
     const command = messages.findLast((message) => message.id === id)
     if (!command || !isCommand(command)) return []
-    const { resultMessageId } = calls[commandCallId(id)] ?? {}
+    const { resultMessageId, outcome } = calls[commandCallId(id)] ?? {}
     const result = messages.findLast((message) => message.id === resultMessageId)
-    return [{ type: 'NEW_MESSAGE', payload: replyTo(command, responseOf(result)) }]
+    const kept = outcome && (outcome.error ? { error: outcome.error } : outcome.value)
+    return [{ type: 'NEW_MESSAGE', payload: replyTo(command, kept ?? responseOf(result)) }]
   })
 }
 

@@ -41,7 +41,8 @@ describe('asRead', () => {
           label: { ...anna, fields: { content: label } },
         },
       },
-      { type: 'TOOL_ITEM_FINISHED', toolCallId: 'c1', runId: 'r', item: 0, value: 1, label },
+      { type: 'TOOL_FINISHED', toolCallId: 'c1', runId: 'r', item: 0, value: 1, label },
+      { type: 'TOOL_FINISHED', toolCallId: 'c1', runId: 'r', modelOutput: 'Ben', label },
     ]
     for (const event of events) {
       expect(asRead(event, { ...reading, may: () => true })).toEqual(event)

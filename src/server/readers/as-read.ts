@@ -86,14 +86,15 @@ const READERS: { [T in ConversationEvent['type']]?: Reader<T> } = {
       ...(result === undefined ? {} : { result: { ...withheld(result) } }),
     }
   },
-  TOOL_ITEM_FINISHED(event, { may }) {
-    const { value, error, label, ...rest } = event
+  TOOL_FINISHED(event, { may }) {
+    const { value, modelOutput, error, label, ...rest } = event
     const tree = label === undefined ? { label: UNTRUSTED } : readLabelTree(label)
     if (may(wholeOf(tree))) return event
     return {
       ...rest,
       ...wholeLabel(label),
       ...(value === undefined ? {} : { value: { ...withheld(value) } }),
+      ...(modelOutput === undefined ? {} : { modelOutput: { ...withheld(modelOutput) } }),
       ...(error ? { error: { ...error, message: TEXT } } : {}),
     }
   },

@@ -128,9 +128,6 @@ describe.skipIf(!hasBrowser)('a run', () => {
     gate('second').resolve()
     const [first, second] = [cards(page).nth(0), cards(page).nth(1)]
     // Results are logged in the order of the answer.
-    await second
-      .getByText('Finished. Its result appears after the results of earlier calls')
-      .waitFor()
     await second.getByText('finishing').waitFor()
     await first.getByText('running').waitFor()
     gate('first').resolve()

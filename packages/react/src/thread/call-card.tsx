@@ -164,16 +164,15 @@ function Status({ status, call }: { status: CallStatus; call: CallState | undefi
         <Hand className="size-3.5" aria-hidden /> {waiting}
       </span>
     ),
-    running:
-      call?.progress?.fraction === 1 ? (
-        <>
-          <Hourglass className="size-3.5" aria-hidden /> finishing
-        </>
-      ) : (
-        <>
-          <Spinner className="size-3.5" /> running
-        </>
-      ),
+    running: call?.outcome ? (
+      <>
+        <Hourglass className="size-3.5" aria-hidden /> finishing
+      </>
+    ) : (
+      <>
+        <Spinner className="size-3.5" /> running
+      </>
+    ),
     done: (
       <>
         <Check className="size-3.5 text-good" aria-hidden />

@@ -99,12 +99,12 @@ describe('InProgress', () => {
       { type: 'TOOL_STARTED', ...ids('1'), attempt: 1, item: n },
       n === 1
         ? {
-            type: 'TOOL_ITEM_FINISHED',
+            type: 'TOOL_FINISHED',
             ...ids('1'),
             item: n,
             error: { code: 'tool_failed', message: 'no' },
           }
-        : { type: 'TOOL_ITEM_FINISHED', ...ids('1'), item: n, value: n },
+        : { type: 'TOOL_FINISHED', ...ids('1'), item: n, value: n },
     ]
     const begun = [runStarted(), stepStarted('q')]
     const each: ConversationEvent = { type: 'TOOL_STARTED', ...ids('1'), attempt: 1, items: 3 }
