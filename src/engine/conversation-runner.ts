@@ -60,8 +60,8 @@ export interface RunnerOptions {
   hasHandlers: boolean
   /** Called once, when an append of this process has taken the lease. */
   onTaken?(): void
-  /** Stores the error that ended a run, so that local followers receive it with its cause. */
-  onFailure(runId: string, error: ByrefError): void
+  /** Keeps the error that ends a run, so that local followers receive it with its cause. Null: it did not end the run. */
+  onFailure(runId: string, error: ByrefError | null): void
 }
 
 /** Maximum number of consecutive actions without an append. Each action should append something. */
@@ -269,8 +269,16 @@ export class ConversationRunner {
   /** Logs the error that ends the run. */
   async #failRun(error: ByrefError): Promise<void> {
     const runId = openRun(this.#session.state)?.runId ?? this.#runId
-    if (runId !== null) this.#options.onFailure(runId, error)
-    await this.#append((state) => errorEntry(this.#writer, state, error))
+    if (runId === null) return
+    const { onFailure } = this.#options
+    onFailure(runId, error)
+    try {
+      await this.#append((state) => errorEntry(this.#writer, state, error))
+    } catch (appendError) {
+      // The run is still open, and may end well.
+      onFailure(runId, null)
+      throw appendError
+    }
   }
 
   async #afterFailure(error: unknown): Promise<Release | null> {

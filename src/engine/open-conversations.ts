@@ -104,9 +104,10 @@ export class OpenConversations {
     opened.close(error)
   }
 
-  /** Keeps the error that ended a run, for its followers in this process. */
-  keepFailure(runId: string, error: ByrefError): void {
-    setRecent(this.#failures, runId, error, MAX_FAILURES)
+  /** Keeps the error that ended a run, for its followers in this process. Null forgets it. */
+  keepFailure(runId: string, error: ByrefError | null): void {
+    if (error) setRecent(this.#failures, runId, error, MAX_FAILURES)
+    else this.#failures.delete(runId)
   }
 
   hasFailure(runId: string): boolean {
