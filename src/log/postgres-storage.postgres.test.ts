@@ -1,3 +1,7 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { describe, expect, it, vi } from 'vitest'
 import { ByrefError } from '../core/errors.ts'
@@ -271,6 +275,15 @@ describe('createPostgresLog', () => {
     await close()
   })
 
+  it('keeps the process alive until it is closed', async () => {
+    const { connectionString, schema } = newSchema()
+    const script = fileURLToPath(new URL('./fixtures/close-postgres-log.ts', import.meta.url))
+    const child = spawn(process.execPath, [script, connectionString, schema], { stdio: 'pipe' })
+    const said = child.stdout.toArray()
+    const [status] = await once(child, 'exit')
+    expect([status, String(await said)]).toEqual([0, 'closed\n'])
+  })
+
   it('reports what to do if the database cannot be used, and never the password', async () => {
     const { connectionString, close, beside, schema } = await open()
     const url = new URL(connectionString)
@@ -281,10 +294,15 @@ describe('createPostgresLog', () => {
       return changed.href
     }
     await beside.query(`CREATE ROLE "weak_${schema}" LOGIN`)
+    const closing = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1')
+    await once(closing, 'listening')
+    const other = closing.address() as AddressInfo
     const wrong: [string, RegExp][] = [
       [to((at) => (at.port = '1')), /no server answers/],
       [to((at) => (at.pathname = '/nowhere')), /database does not exist.*createdb/],
       [to((at) => (at.username = 'nobody')), /user or the password/],
+      [to((at) => (at.search = '?sslmode=require')), /does not use TLS/],
+      [to((at) => (at.port = String(other.port))), /check that PostgreSQL answers/],
       [to((at) => (at.username = `weak_${schema}`)), /lacks permissions.*GRANT/],
     ]
     for (const [text, message] of wrong) {
@@ -306,6 +324,7 @@ describe('createPostgresLog', () => {
       expect(String((error as Error).stack)).not.toContain('hunter2')
     }
     expect(() => createPostgresLog({ connectionString, schema: 'a"b' })).toThrow(/schema must be/)
+    closing.close()
     await close()
   })
 })

@@ -94,7 +94,7 @@ export class Database {
     try {
       await client.connect()
     } catch (error) {
-      throw databaseError(error, this.#owner)
+      throw databaseError(error, this.#owner, { isConnecting: true })
     }
     const end = () => client.end().catch(() => {})
     return { query: this.#queryOn(client, { yes: false }), end }
@@ -108,8 +108,14 @@ export class Database {
   /** Closes after all calls have ended. `last` runs just before. */
   close(last?: () => Promise<void>): Promise<void> {
     return this.#calls.close(async () => {
-      await last?.()
-      await this.#pool.close()
+      // Idle connections do not keep the process alive, not even while they end.
+      const alive = setInterval(() => {}, 60_000)
+      try {
+        await last?.()
+        await this.#pool.close()
+      } finally {
+        clearInterval(alive)
+      }
     })
   }
 
@@ -117,7 +123,7 @@ export class Database {
     const broken = { yes: false }
     const pool = await this.#pool.open()
     const client = await pool.connect().catch((error) => {
-      throw databaseError(error, this.#owner)
+      throw databaseError(error, this.#owner, { isConnecting: true })
     })
     try {
       return await work(this.#queryOn(client, broken), broken)

@@ -43,6 +43,10 @@ const ADVICE: Record<string, string> = {
 /** Errors of the `pg` package without a code. */
 const WORDS: [RegExp, string][] = [
   [
+    /does not support SSL/,
+    'the server does not use TLS: remove sslmode from the connection string, or turn TLS on in the server',
+  ],
+  [
     /^timeout exceeded when trying to connect/,
     'no connection became free in time: give the pool more connections',
   ],
@@ -52,8 +56,19 @@ const WORDS: [RegExp, string][] = [
   [/password/, 'the server refused the user or the password: check the connection string'],
 ]
 
-/** Returns the error that the owner throws for any error of PostgreSQL or of the connection. */
-export function databaseError(error: unknown, { what, failed }: DatabaseOwner): ByrefError {
+const NOT_CONNECTED =
+  'the server closed the connection before it was ready: check that PostgreSQL answers at this host and port'
+
+/**
+ * Returns the error that the owner throws for any error of PostgreSQL or of the connection.
+ *
+ * @param options.isConnecting Whether the connection was not ready yet, so that nothing was written.
+ */
+export function databaseError(
+  error: unknown,
+  { what, failed }: DatabaseOwner,
+  { isConnecting = false }: { isConnecting?: boolean } = {},
+): ByrefError {
   if (error instanceof ByrefError) return error
   const code = codeOf(error)
   if (code === '53100') {
@@ -64,7 +79,8 @@ export function databaseError(error: unknown, { what, failed }: DatabaseOwner): 
     )
   }
   const known = ADVICE[code] ?? ADVICE[code.slice(0, 2)] ?? wordsOf(error)
-  const advice = known ?? `see the cause${code && ` (${code})`}`
+  const fitting = isConnecting && known === LOST ? NOT_CONNECTED : known
+  const advice = fitting ?? `see the cause${code && ` (${code})`}`
   return new ByrefError(failed, `The ${what} on PostgreSQL failed: ${advice}`, { cause: error })
 }
 
