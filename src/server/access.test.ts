@@ -216,6 +216,8 @@ describe('a check of tokens by the app', () => {
     expect(await listed(caller)).toBe(200)
     expect(await listed({ ...caller, namespace: null, email: 'a@b.c' })).toBe(200)
     expect(await listed(null)).toBe(401)
+    expect(await listed({ ...caller, expiresAt: Date.now() + 60_000 })).toBe(200)
+    expect(await listed({ ...caller, expiresAt: Date.now() - 1 })).toBe(401)
     const wrong = [
       { namespace: undefined },
       { namespace: 12 },

@@ -99,7 +99,8 @@ function checked(verify: NonNullable<AuthOptions['verify']>) {
     if (!caller) return null
     const { subject, namespace, role, expiresAt } = caller
     const known: Caller = { subject, namespace, role, expiresAt }
-    return checkOptions('The result of auth.verify', known, CALLER)
+    const { expiresAt: end = Infinity } = checkOptions('The result of auth.verify', known, CALLER)
+    return end > Date.now() ? known : null
   }
 }
 
