@@ -115,7 +115,7 @@ async function checkBucket(store: FullAssetStore): Promise<void> {
   try {
     await store.ready()
   } catch (error) {
-    if (!(error instanceof ByrefError) || error.code === 'config_invalid') throw error
+    if (!(error instanceof ByrefError) || error.code !== 'storage_failed') throw error
   }
 }
 
