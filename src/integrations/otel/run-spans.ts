@@ -119,7 +119,10 @@ async function untilEnd(span: Span, run: Run): Promise<void> {
     const { reason, usage } = await run.result
     span.setAttributes({ [ATTRIBUTES.runReason]: reason, ...usageAttributes(usage) })
   } catch (error) {
-    markFailed(span, thrown(error))
+    const failure = thrown(error)
+    // The agent was closed, and the run continues later.
+    if (failure.code === 'interrupted') span.setAttribute(ATTRIBUTES.runReason, failure.code)
+    else markFailed(span, failure)
   }
   span.setAttribute(ATTRIBUTES.run, run.id).end()
 }
