@@ -15,6 +15,9 @@ const HOSTILE = `
 * { margin: 0; padding: 0; box-sizing: content-box }
 button { background: red; border: 3px solid red; font-size: 30px; text-transform: uppercase; box-shadow: 0 0 9px red }
 p, li, span { color: red; font-size: 25px; line-height: 3 }
+form { display: flex; position: sticky; background: white }
+section, article, header { display: inline; max-width: 50px }
+td, pre, code { color: red; background: red }
 h1 { font-size: 40px; margin: 7px }
 .flex { display: block }
 `
@@ -258,6 +261,7 @@ async function checkPane(page) {
         of('.byref form button').boxShadow,
       ],
       text: [of('.byref article p').color, of('.byref article p').fontSize],
+      form: [of('.byref form').display, of('.byref form').position],
       menu: of('[role=menu]').backgroundColor,
       h1: [of('h1').fontSize, of('h1').marginTop],
       body: of('body').backgroundColor,
@@ -267,6 +271,7 @@ async function checkPane(page) {
     root: ['flex', '13px', 'rgb(237, 237, 239)'],
     button: ['8px', '0px', 'none', 'none'],
     text: ['rgb(237, 237, 239)', '13px'],
+    form: ['block', 'static'],
     // The tokens of the theme apply to floating elements, and the app is not affected.
     menu: 'rgb(25, 27, 30)',
     h1: ['40px', '7px'],

@@ -5,6 +5,7 @@ import selectorParser from 'postcss-selector-parser'
 const WEIGHTS: Record<string, number> = {
   properties: 0,
   theme: 0,
+  reset: 1,
   base: 1,
   components: 2,
   utilities: 3,
