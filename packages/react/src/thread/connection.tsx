@@ -23,7 +23,7 @@ export function Connection() {
   if (status === 'closed') {
     const isGone = error.code === 'conversation_not_found'
     return (
-      <div className="absolute inset-x-0 top-0 z-10 p-3">
+      <div className="order-first shrink-0 p-3">
         <Notice
           tone="bad"
           code={error.code}

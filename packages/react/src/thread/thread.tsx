@@ -75,13 +75,13 @@ export function Thread({ empty = null }: { empty?: ReactNode }) {
   useSeenWhenSent(loaded ? messages : NONE, latest)
 
   return (
-    <section aria-label="Thread" className="relative min-h-0 flex-1 overflow-clip">
+    <section aria-label="Thread" className="relative flex min-h-0 flex-1 flex-col overflow-clip">
       <div
         ref={scroller}
         data-scroller
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
         tabIndex={0}
-        className="h-full overflow-y-auto overscroll-contain -outline-offset-2"
+        className="min-h-0 flex-1 overflow-y-auto overscroll-contain -outline-offset-2"
       >
         <div
           ref={content}
