@@ -312,6 +312,14 @@ describe('a sub-agent', () => {
     expect(part).not.toContain('required')
   })
 
+  it('tells its caller what it sees', () => {
+    const agent = createAgent({ model: scriptedModel([]) })
+    const taskOf = (data: string[]): unknown =>
+      agent.asTool({ id: 'helper', description: 'Helps.', data }).inputSchema
+    expect(JSON.stringify(taskOf([]))).toContain('sees nothing of this conversation')
+    expect(JSON.stringify(taskOf(['†state.user']))).toContain('sees only †state.user')
+  })
+
   it('rejects data that is not a path when the tool is made', () => {
     const helper = createAgent({ model: scriptedModel([]) })
     for (const data of ['state', '†state.a || †state.b', 'see †state']) {

@@ -68,21 +68,22 @@ export interface SubAgentOptions {
 /** Accepts data with any label, because the sub-agent checks flows itself. */
 const ANYTHING: Clearance = { integrity: 'untrusted', confidentiality: 'private' }
 
-const DEFAULT_SCHEMA: JsonSchema = {
-  type: 'object',
-  properties: {
-    task: {
-      type: 'string',
-      description: 'The full task. The agent sees nothing of this conversation',
+/** Returns the schema of `{ task, assets? }`. @param data The data that the agent sees. */
+function taskSchema(data: readonly string[]): JsonSchema {
+  const seen = data.length === 0 ? 'nothing of this conversation' : `only ${data.join(', ')}`
+  return {
+    type: 'object',
+    properties: {
+      task: { type: 'string', description: `The full task. The agent sees ${seen}` },
+      assets: {
+        type: 'array',
+        items: { type: 'string', asset_ref_acceptable: true, asset_ref_as: 'ref' },
+        description: 'Assets that it needs: ids, or references such as "asset://id"',
+      },
     },
-    assets: {
-      type: 'array',
-      items: { type: 'string', asset_ref_acceptable: true, asset_ref_as: 'ref' },
-      description: 'Assets that it needs: ids, or references such as "asset://id"',
-    },
-  },
-  required: ['task'],
-  additionalProperties: false,
+    required: ['task'],
+    additionalProperties: false,
+  }
 }
 
 interface DefaultInput {
@@ -96,7 +97,8 @@ interface DefaultInput {
  * its input, the data named in `data`, and the assets that the input refers to.
  */
 export function subAgentTool(parts: AgentParts, options: SubAgentOptions): Tool {
-  const { id, description, inputSchema = DEFAULT_SCHEMA, data = [], attribution = id } = options
+  const { id, description, data = [], attribution = id } = options
+  const inputSchema = options.inputSchema ?? taskSchema(data)
   const { output } = options
   return {
     id,
@@ -125,7 +127,7 @@ export function subAgentTool(parts: AgentParts, options: SubAgentOptions): Tool 
         return await outcome(run, { parts, context, attribution })
       }
       const own = parts.assets.in(namespace)
-      const isDefault = inputSchema === DEFAULT_SCHEMA
+      const isDefault = options.inputSchema === undefined
       const input = isDefault ? await withReferences(given as DefaultInput, context, own) : given
       const messages = [...(await sharedData(data, context)), inputMessage(input, context)]
       const refs = new Set(namedIn(copyJson([messages, input])))

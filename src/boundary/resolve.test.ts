@@ -191,6 +191,7 @@ describe('names of results', () => {
     await expect(given('†result#9')).rejects.toThrow(
       'There is no result †result#9. Results: †result#1 to †result#4',
     )
+    await expect(given('†result#0x1')).rejects.toThrow('There is no result †result#0x1')
     await expect(given('†result.x')).rejects.toThrow(
       '†result has no number. Results: †result#1 to †result#4',
     )

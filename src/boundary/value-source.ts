@@ -12,7 +12,13 @@ import {
   type OffloadedValue,
   offloadedField,
 } from '../core/messages/offloaded.ts'
-import { RESULT, type Result, type Results, resultName } from '../core/messages/results.ts'
+import {
+  RESULT,
+  type Result,
+  type Results,
+  resultName,
+  resultNumber,
+} from '../core/messages/results.ts'
 import { type AssetRefParts, formatAssetRef, parseAssetRef } from '../core/refs/asset-ref.ts'
 import { explainMissing, type FieldKey, MISSING, ownField } from '../core/refs/field-path.ts'
 import {
@@ -152,7 +158,7 @@ export class ConversationSource implements ValueSource {
   knows(ref: VariableRef): boolean {
     if (this.#localOf(ref)) return true
     const { results, board } = this.#from
-    if (ref.kind === RESULT) return results.at(Number(ref.instance)) !== null
+    if (ref.kind === RESULT) return results.at(resultNumber(ref)) !== null
     return this.#places(ref).some((place) => board.has(formatVariable(place, [])))
   }
 
@@ -247,9 +253,10 @@ export class ConversationSource implements ValueSource {
     return above ? new OffloadedField(above.value, path.slice(above.path.length)) : found
   }
 
-  #resultOf({ instance: name }: VariableRef): unknown {
+  #resultOf(ref: VariableRef): unknown {
     const { results, calls = {}, hasOutputs = true } = this.#from
-    const result = results.at(Number(name))
+    const { instance: name } = ref
+    const result = results.at(resultNumber(ref))
     if (!result) {
       const last = resultName(results.count)
       const range = results.count > 1 ? `†result#1 to ${last}` : last

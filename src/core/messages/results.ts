@@ -1,5 +1,5 @@
 import { isPlainObject } from '../json/json.ts'
-import { formatVariable } from '../refs/variable-ref.ts'
+import { formatVariable, type VariableRef } from '../refs/variable-ref.ts'
 import { blockOf } from './data-block.ts'
 import { isDeletedResult, type Message } from './message.ts'
 
@@ -36,6 +36,11 @@ export function resultCall({ metadata }: Pick<Message, 'metadata'>): string | nu
 /** Returns the reference to a result, such as `†result#12`. */
 export function resultName(number: number): string {
   return formatVariable({ kind: RESULT, instance: String(number) }, [])
+}
+
+/** Returns the number in a reference to a result, such as 12 in `†result#12`. NaN if it is not a number. */
+export function resultNumber({ instance = '' }: Pick<VariableRef, 'instance'>): number {
+  return /^\d+$/.test(instance) ? Number(instance) : Number.NaN
 }
 
 /** Creates an empty list of results. Adding a message takes constant time. */
