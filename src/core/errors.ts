@@ -174,3 +174,13 @@ export class DamagedError extends ByrefError {
     this.damage = damage
   }
 }
+
+/** Thrown while a database does not answer. The same work may succeed later. */
+export class UnavailableError extends ByrefError {
+  /** Also recognizes the errors of other copies of byref in the process. */
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return value instanceof ByrefError && 'isUnavailable' in value
+  }
+
+  readonly isUnavailable = true
+}

@@ -1,4 +1,4 @@
-import { ByrefError } from '../core/errors.ts'
+import { ByrefError, UnavailableError } from '../core/errors.ts'
 import {
   type ConversationState,
   isRunEnd,
@@ -295,6 +295,7 @@ export class ConversationRunner {
     const failure = runFailure(
       reason === 'handler_failed' ? this.#action.error : (error ?? this.#action.error),
     )
+    if (failure instanceof UnavailableError) return this.#failed(failure)
     // The failure may be temporary, or limited to this host: another worker retries when the lease has expired.
     const mayBeTemporary = reason === 'log_failed' || failure.code === 'storage_failed'
     if (this.#options.log.queue && mayBeTemporary) return this.#failed(failure)

@@ -1,4 +1,4 @@
-import { ByrefError, type ByrefErrorCode } from '../core/errors.ts'
+import { ByrefError, type ByrefErrorCode, UnavailableError } from '../core/errors.ts'
 
 /** The user of a database, for error messages. */
 export interface DatabaseOwner {
@@ -56,6 +56,15 @@ const WORDS: [RegExp, string][] = [
   [/password/, 'the server refused the user or the password: check the connection string'],
 ]
 
+/** Codes of a server that cannot be used at the moment, besides those of a lost connection. */
+const UNAVAILABLE: ReadonlySet<string> = new Set([
+  '57P03',
+  '53300',
+  'ECONNREFUSED',
+  'ETIMEDOUT',
+  'ENOENT',
+])
+
 const NOT_CONNECTED =
   'the server closed the connection before it was ready: check that PostgreSQL answers at this host and port'
 
@@ -81,7 +90,8 @@ export function databaseError(
   const known = ADVICE[code] ?? ADVICE[code.slice(0, 2)] ?? wordsOf(error)
   const fitting = isConnecting && known === LOST ? NOT_CONNECTED : known
   const advice = fitting ?? `see the cause${code && ` (${code})`}`
-  return new ByrefError(failed, `The ${what} on PostgreSQL failed: ${advice}`, { cause: error })
+  const Failure = known === LOST || UNAVAILABLE.has(code) ? UnavailableError : ByrefError
+  return new Failure(failed, `The ${what} on PostgreSQL failed: ${advice}`, { cause: error })
 }
 
 /** Returns whether a connection cannot be used after this error, because its state is unknown. */
