@@ -275,15 +275,15 @@ const HANDLERS: { [T in ConversationEvent['type']]: Apply<T> } = {
     if (item === undefined) call.attempts = attempt
     else setItem(editable, call, item, { attempts: attempt, done: false })
   },
-  TOOL_FINISHED(editable, { type: _, toolCallId, runId: __, item, ...outcome }, at) {
+  TOOL_FINISHED(editable, event, at) {
+    const { toolCallId, item, value, error, modelOutput, chosen, label, retained } = event
     const call = openCallOf(editable, toolCallId)
     if (!call) return
     if (item === undefined) {
-      call.outcome = { ...outcome, at }
+      call.outcome = { value, error, modelOutput, chosen, label, retained, at }
       return
     }
     const attempts = call.items?.[item]?.attempts ?? 1
-    const { value, error } = outcome
     setItem(editable, call, item, { attempts, done: true, value, error })
   },
   TOOL_USAGE(editable, { runId, usage }) {

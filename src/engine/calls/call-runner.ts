@@ -153,7 +153,10 @@ export class CallRunner {
     this.#track(async () => {
       const call = new ActiveCall(this.#scope, plan)
       const kept = this.#scope.session.state.calls[plan.id]?.outcome
-      if (kept) return this.#end(keptResult(plan, kept))
+      if (kept) {
+        this.#begin(plan.id)
+        return this.#end(keptResult(plan, kept))
+      }
       const outcome = error
         ? failedOutcome(error)
         : await this.#withSlot(isStarted, () => this.#run(call, isStarted))
@@ -309,14 +312,12 @@ export class CallRunner {
     const adjusted = await applyAfter(this.#scope, call, { ...outcome, events })
     const shown = deferred.has(plan.name) ? withParameterHint(plan, adjusted) : adjusted
     const result = { plan: ended, outcome: shown, endedAt, edited }
-    const isLost = call.state.status === 'running' && !this.#graph.isNext(plan.id)
-    await this.#end(isLost && isKeepable(plan) ? await keepOutcome(this.#scope, result) : result)
+    const waits = call.state.status === 'running' && !this.#graph.isNext(plan.id)
+    await this.#end(waits && isKeepable(plan) ? await keepOutcome(this.#scope, result) : result)
   }
 
   async #end(result: CallResult): Promise<void> {
-    const { id } = result.plan
-    this.#begin(id)
-    this.#ended.set(id, result)
+    this.#ended.set(result.plan.id, result)
     await this.#record()
   }
 

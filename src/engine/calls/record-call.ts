@@ -87,10 +87,10 @@ export function keptResult(plan: CallPlan, kept: KeptOutcome): CallResult {
 /** Returns the results of calls that have ended, for a run that ends before earlier calls do. Nothing is written. */
 export function keptResults({ calls }: ConversationState, run: RunState): ConversationEvent[] {
   return (run.steps.at(-1)?.callIds ?? []).flatMap((id) => {
-    const { call, outcome } = calls[id] ?? {}
+    const { call, outcome, approval } = calls[id] ?? {}
     if (!call || !outcome) return []
     const result = keptResult(planCall(call, new Map()), outcome)
-    const payload = resultOf(result, [], undefined)
+    const payload = resultOf(result, [], approval?.answer?.arguments)
     return [{ type: 'NEW_MESSAGE' as const, payload, ...provenanceOf(result.outcome) }]
   })
 }
