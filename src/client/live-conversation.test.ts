@@ -92,6 +92,39 @@ describe('followConversation', () => {
     expect(texts(late)).toEqual(['m1', 'm2'])
   })
 
+  it('requests each record once if the first page is smaller than others', async () => {
+    const server = fakeServer(Array.from({ length: 100 }, (_, i) => message(i + 1)))
+    let loaded = 0
+    const live = follow(server, {
+      async loadPage(after) {
+        const records = server.log.slice(after, after + 20)
+        loaded += records.length
+        return { records, next: after + 20 < server.log.length ? after + 20 : null }
+      },
+      firstPage: Promise.resolve({ records: server.log.slice(0, 2), next: 2 }),
+    })
+    await until(() => live.status === 'live')
+    expect([texts(live).length, loaded]).toEqual([100, 98])
+  })
+
+  it('goes on after a listener has thrown', async () => {
+    const failures: unknown[] = []
+    const note = (error: unknown) => void failures.push(error)
+    const others = process.listeners('uncaughtException')
+    process.removeAllListeners('uncaughtException')
+    process.on('uncaughtException', note)
+    const server = fakeServer([message(1)])
+    const live = follow(server)
+    const leave = live.subscribe(() => {
+      throw new Error('A fault of the page.')
+    })
+    await until(() => live.status === 'live' && failures.length > 0)
+    expect([texts(live), live.error]).toEqual([['m1'], null])
+    leave()
+    process.off('uncaughtException', note)
+    for (const other of others) process.on('uncaughtException', other)
+  })
+
   it('does not wait for a first page that never arrives', async () => {
     const server = fakeServer([message(1)])
     const live = follow(server, { firstPage: new Promise(() => {}), idleTimeout: 20 })

@@ -110,7 +110,16 @@ class FollowedConversation implements LiveConversation {
     if (this.#timer !== null) clearTimeout(this.#timer)
     this.#timer = null
     this.#published = this.#folding.snapshot()
-    for (const listener of [...this.#listeners]) listener()
+    for (const listener of [...this.#listeners]) {
+      try {
+        listener()
+      } catch (error) {
+        // An uncaught exception of the app: following goes on.
+        queueMicrotask(() => {
+          throw error
+        })
+      }
+    }
   }
 
   #enter(status: ConversationStatus, error: ApiError | null = null): void {
@@ -181,7 +190,9 @@ class FollowedConversation implements LiveConversation {
     const given = this.#firstPage?.catch(() => null)
     this.#firstPage = undefined
     const early = await unlessAborted(signal, () => given)
-    const first = early ?? (await loadPage(this.#position, signal))
+    if (early) yield early
+    if (early?.next === null) return
+    const first = await loadPage(early?.next ?? this.#position, signal)
     yield first
     const size = first.records.length
     const requested = new Map<number, Promise<EventsPage>>()
