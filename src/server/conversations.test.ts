@@ -307,6 +307,17 @@ describe('messages', () => {
       post({}),
     )
     expect(await refusal(wrong)).toEqual({ status: 400, code: 'invalid_message' })
+    const count = async () => {
+      const page = await api.askJson<{ conversations: unknown[] }>('/api/conversations')
+      return page.conversations.length
+    }
+    const before = await count()
+    const contents = ['', 7, { a: 1 }, [{ type: 'image_url' }], [{ type: 'text', text: 'Hi' }]]
+    const statuses = []
+    for (const content of contents) statuses.push((await api.ask(path, post({ content }))).status)
+    expect(statuses).toEqual([400, 202, 202, 202, 202])
+    // A rejected message leaves no fork.
+    expect((await count()) - before).toBe(4)
   })
 })
 

@@ -131,7 +131,10 @@ export const sent = z.object({
  * unchanged or with other content.
  */
 export const retryBody = z.strictObject({
-  content: z.unknown().optional(),
+  content: z
+    .unknown()
+    .refine((content) => !isBlank(content), { error: 'a message needs text' })
+    .optional(),
   agent: z.string().max(100).optional(),
 })
 

@@ -140,6 +140,7 @@ export class Channel {
         }
         reader = { next: 0, caughtUp: false, controller, finish }
         this.#readers.add(reader)
+        controller.enqueue(RETRY)
         timer = startTimer(until - Date.now(), () => finish(EXPIRED))
       },
       pull: async (controller) => {
@@ -156,7 +157,7 @@ export class Channel {
           if (frames) {
             reader.caughtUp = true
             reader.next = this.#end
-            return controller.enqueue(Buffer.concat([RETRY, ...frames.map(({ bytes }) => bytes)]))
+            return controller.enqueue(Buffer.concat(frames.map(({ bytes }) => bytes)))
           }
           iterator = before?.()[Symbol.asyncIterator]()
         }

@@ -30,7 +30,9 @@ describe('EventHub', () => {
     }
     const hub = openHub(log)
     const stream = await hub.conversation(log, 'c', { after: 0 })
-    await expect(stream?.getReader().read()).rejects.toThrow('the disk is gone')
+    const reader = stream?.getReader()
+    await reader?.read()
+    await expect(reader?.read()).rejects.toThrow('the disk is gone')
     expect(hub.readers).toBe(0)
     expect(() => hub.close()).not.toThrow()
   })
@@ -70,8 +72,9 @@ describe('EventHub', () => {
     const hub = openHub(log)
     const stream = await hub.conversation(log, 'c', { after: 300 })
     const reader = (stream as ReadableStream<Uint8Array>).getReader()
-    const { value } = await reader.read()
-    expect(new TextDecoder().decode(value)).toContain('meanwhile')
+    const [first, second] = [await reader.read(), await reader.read()]
+    expect(new TextDecoder().decode(first.value)).toBe('retry: 1000\n\n')
+    expect(new TextDecoder().decode(second.value)).toContain('meanwhile')
     await reader.cancel()
   })
 

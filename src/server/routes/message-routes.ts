@@ -6,7 +6,7 @@ import type { LabelInput } from '../../core/labels/label.ts'
 import { readLabelTree, wholeOf } from '../../core/labels/label-tree.ts'
 import type { Message } from '../../core/messages/message.ts'
 import { spokenBy } from '../../core/messages/spoken-by.ts'
-import type { ContentInput } from '../../core/messages/to-message.ts'
+import { type ContentInput, toMessage } from '../../core/messages/to-message.ts'
 import type { Run } from '../../engine/follow-run.ts'
 import { type ConversationLog, readAll } from '../../log/conversation-log.ts'
 import type { ModelSettings } from '../../models/model-settings.ts'
@@ -167,17 +167,20 @@ async function retry(call: Call<undefined, z.infer<typeof wire.retryBody>>) {
     )
   }
   const attempt = call.attemptId()
+  const { content_type, ...copy } = copyOf(payload)
   const again = {
-    ...copyOf(payload),
-    ...('content' in body ? { content: body.content } : {}),
+    ...copy,
+    ...('content' in body ? { content: body.content } : { content_type }),
     ...(attempt ? { id: attempt } : {}),
   }
   const message = spokenBy(again, speaker)
+  // A rejected message must not leave an empty fork.
+  toMessage(message)
+  const named = await reader?.labelOfNamed(log, message)
   const made = await agent
     .fork(id, { before: payload.id, id: attempt, branch: true })
     .catch(unlessRepeated(attempt, ['conversation_exists', 'log_conflict']))
   const fork = made ?? (attempt as string)
-  const named = await reader?.labelOfNamed(log, message)
   const label = joinedLabel(reader ? labelOfCopy(original.label) : undefined, named)
   const run = await agent
     .start({ conversation: fork, messages: [message], ...(label ? { label } : {}) })
