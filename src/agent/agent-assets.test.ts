@@ -317,6 +317,51 @@ describe('createAgent, with assets', () => {
     }
   })
 
+  it('gives an app’s own save_asset its arguments, and keeps what its results contain', async () => {
+    const dataBase64 = PNG.toString('base64')
+    const result = { assetRef: 'unit-7', base64: 'short text', title: 'Unit' }
+    const received: unknown[] = []
+    const own = defineTool({
+      id: 'save_asset',
+      description: 'Saves.',
+      inputSchema: { type: 'object', properties: { dataBase64: { type: 'string' } } },
+      execute(input) {
+        received.push(input)
+        return result
+      },
+    })
+    const model = scriptedModel([
+      { calls: [{ name: 'save_asset', arguments: { dataBase64 } }] },
+      'Done.',
+    ])
+    const run = createAgent({ model, tools: [own] }).run({ messages: say('go') })
+    await run.result
+    expect(received).toEqual([{ dataBase64 }])
+    expect(run.messages.find(({ metadata }) => metadata.tool_result)?.content).toEqual(result)
+  })
+
+  it('fails only the call whose result is nested too deeply', async () => {
+    const depths = [890, 995, 1000, 1100]
+    const nest = defineTool({
+      id: 'nest',
+      description: 'Nests.',
+      inputSchema: { type: 'object', properties: { depth: { type: 'number' } } },
+      execute: (input) => {
+        const { depth } = input as { depth: number }
+        return JSON.parse('['.repeat(depth) + ']'.repeat(depth))
+      },
+    })
+    const calls = depths.map((depth) => ({ name: 'nest', arguments: { depth } }))
+    const run = createAgent({ model: scriptedModel([{ calls }, 'Done.']), tools: [nest] }).run({
+      messages: say('go'),
+    })
+    expect((await run.result).text).toBe('Done.')
+    const codes = run.messages.flatMap(({ metadata: { tool_result } }) =>
+      tool_result ? [tool_result.error?.code] : [],
+    )
+    expect(codes).toEqual([undefined, 'too_deep', 'too_deep', 'too_deep'])
+  })
+
   it('keeps what a model saves and fetches out of the log and prompts, and shows it once', async () => {
     const dataBase64 = PNG.toString('base64')
     const assets = createAssets()

@@ -1,5 +1,6 @@
 import { ByrefError } from '../core/errors.ts'
 import type { AssetMeta } from '../core/messages/asset-meta.ts'
+import { isWholePath } from '../core/refs/asset-ref.ts'
 import {
   explainMissing,
   type FieldKey,
@@ -67,7 +68,7 @@ export function createAssetReader(core: AssetsCore, scope: AssetScope): AssetRea
       checkExpiresIn(expiresIn)
       const place = locate(ref, options)
       const record = await recordAt(core, place)
-      if (!isWhole(place) || record.attributes.marked) {
+      if (!isWholePath(place.fieldPath) || record.attributes.marked) {
         const { bytes, mime } = await valueBody(core, record, place.fieldPath)
         return dataUrlOf(bytes, mime)
       }
@@ -130,7 +131,7 @@ async function openStored(
   place: AssetPlace,
   { start, end, signal }: OpenOptions = {},
 ): Promise<{ record: AssetRecord; stored: StoreOpened | null }> {
-  if (!isWhole(place)) return { record: await recordAt(core, place), stored: null }
+  if (!isWholePath(place.fieldPath)) return { record: await recordAt(core, place), stored: null }
   const { assetId, namespace } = place
   const opened = await core.store.open(assetId, { namespace, start, end, signal })
   if (!opened) throw assetNotFound(assetId)
@@ -152,7 +153,7 @@ async function readPlace(core: AssetsCore, place: AssetPlace, { asText = false }
 
 async function textAt(core: AssetsCore, place: AssetPlace): Promise<AssetText> {
   const record = await recordAt(core, place)
-  const whole = isWhole(place) && !record.attributes.marked
+  const whole = isWholePath(place.fieldPath) && !record.attributes.marked
   const known = whole ? documentForm(record.mime) : null
   const { bytes, mime } = known ? { bytes: null, mime: record.mime } : await readPlace(core, place)
   const form = known ?? documentForm(mime)
@@ -264,11 +265,6 @@ async function valueAt(
       ? `${nameOf([])} is a file (${record.mime}) and has no field ${JSON.stringify(key)}. Pass the reference to the file itself.`
       : explainMissing(nameOf(prefix), found.container, key)
   throw new FieldPathError(message, fieldPath, prefix)
-}
-
-/** Returns whether a reference names the whole body, not a field in it. */
-function isWhole({ fieldPath }: AssetPlace): boolean {
-  return !fieldPath || (fieldPath.length === 1 && fieldPath[0] === 'content')
 }
 
 /** Returns the value at a path as a body. */

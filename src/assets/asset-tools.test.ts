@@ -36,6 +36,14 @@ describe('a tool that reads', () => {
 })
 
 describe('saveAssetTool', () => {
+  it('saves nothing if a reference comes with new content', async () => {
+    const assets = createAssets()
+    const { ref } = await assets.save(Buffer.from('old'), 'text/plain')
+    await expect(saveAssetTool.execute({ ref, text: 'new' }, { assets })).rejects.toEqual(
+      code('invalid_arguments'),
+    )
+  })
+
   it('saves base64, and describes an existing reference', async () => {
     const assets = createAssets()
     const saved = await saveAssetTool.execute(

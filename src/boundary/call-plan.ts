@@ -1,4 +1,4 @@
-import { fetchAssetTool, searchAssetTool } from '../assets/asset-tools.ts'
+import { fetchAssetTool, saveAssetTool, searchAssetTool } from '../assets/asset-tools.ts'
 import { editAssetTool } from '../assets/edit/edit-asset-tool.ts'
 import { ByrefError } from '../core/errors.ts'
 import type { CallError } from '../core/events/events.ts'
@@ -119,6 +119,11 @@ export function isEditTool(tool: Tool): boolean {
 /** Whether a tool is `fetch_asset` or `search_asset`, and not an app's own tool of that name. */
 export function isReadingTool({ execute }: Tool): boolean {
   return execute === fetchAssetTool.execute || execute === searchAssetTool.execute
+}
+
+/** Whether a tool is `save_asset`, and not an app's own tool of that name. */
+export function isSaveTool({ execute }: Tool): boolean {
+  return execute === saveAssetTool.execute
 }
 
 /** Maximum number of tools that an error lists. */

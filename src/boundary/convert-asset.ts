@@ -20,6 +20,7 @@ import {
   type AssetRef,
   type AssetRefParts,
   formatAssetRef,
+  isWholePath,
   parseAssetRef,
 } from '../core/refs/asset-ref.ts'
 import type { JsonSchema } from './describe-schema.ts'
@@ -153,7 +154,7 @@ const FORMS: readonly Form[] = [
 async function wholeAsset(ref: string | AssetRef, assets: Assets): Promise<unknown> {
   const { id, namespace, fieldPath } = Object(parseAssetRef(ref))
   const whole = formatAssetRef({ id, namespace })
-  if (fieldPath && fieldPath.join() !== 'content') {
+  if (!isWholePath(fieldPath)) {
     throw new ByrefError(
       'invalid_arguments',
       `${show(ref)} names a field, but the parameter takes whole assets. Pass ${whole}`,
@@ -229,14 +230,14 @@ async function wholeFile(
   ref: string | AssetRef,
   assets: Pick<Assets, 'info'>,
 ): Promise<AssetInfo | null> {
-  if ((parseAssetRef(ref)?.fieldPath ?? ['content']).join() !== 'content') return null
+  if (!isWholePath(parseAssetRef(ref)?.fieldPath)) return null
   const info = await assets.info(ref)
   return !info.structured || info.table !== null ? info : null
 }
 
 /** Returns whether a reference names a table, and not a field of it. */
 async function isTable(ref: string | AssetRef, assets: Assets): Promise<boolean> {
-  return !parseAssetRef(ref)?.fieldPath && (await assets.info(ref)).table !== null
+  return isWholePath(parseAssetRef(ref)?.fieldPath) && (await assets.info(ref)).table !== null
 }
 
 function isText({ contentMediaType }: JsonSchema): boolean {

@@ -4,6 +4,7 @@ import { queryTablesTool } from '../assets/tables/query-tables-tool.ts'
 import { type Check, is } from '../core/check-options.ts'
 import { ByrefError } from '../core/errors.ts'
 import { isPlainObject } from '../core/json/json.ts'
+import { isAssetRef } from '../core/refs/asset-ref.ts'
 import { checkTool, TOOL_OPTIONS, type Tool } from './tool.ts'
 
 /** The native tools, by the names that `tools` accepts. */
@@ -114,7 +115,7 @@ const PART_BYTES = 256
  * part as a file.
  */
 export function fetchedByReference(value: unknown): unknown {
-  if (!isPlainObject(value) || typeof value.assetRef !== 'string') return value
+  if (!isPlainObject(value) || !isAssetRef(value.assetRef)) return value
   if (typeof value.dataUrl !== 'string' && typeof value.base64 !== 'string') return value
   const { dataUrl, base64, mime, ...rest } = value
   const mimeType = typeof mime === 'string' ? mime : /^data:([^;,]*)/.exec(String(dataUrl))?.[1]

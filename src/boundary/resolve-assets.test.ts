@@ -228,6 +228,9 @@ describe('resolveAssets', () => {
       }
     }
     expect(await given(table?.ref, { type: ['array', 'object'] })).toMatchObject({ rows })
+    const text = await given(table?.ref, accepting({ type: 'string' }))
+    expect(text).toContain('Oslo')
+    expect(await given(`${table?.ref}/content`, accepting({ type: 'string' }))).toBe(text)
     const prose = await assets.save(Buffer.from('Dear Anna,\nsee you.\n'), 'text/plain')
     await expect(given(prose.ref, { type: 'array' })).rejects.toThrow('text that is not JSON')
     await expect(given(bytes.ref, { type: 'array' })).rejects.toThrow(

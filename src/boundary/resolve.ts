@@ -9,6 +9,7 @@ import {
   type AssetRefParts,
   formatAssetRef,
   isAssetRef,
+  isWholePath,
   parseAssetRef,
 } from '../core/refs/asset-ref.ts'
 import type { FieldKey } from '../core/refs/field-key.ts'
@@ -269,7 +270,7 @@ async function assetText(ref: string | AssetRef, assets: Assets, limit: number):
   const { size, mime } = await assets.info(ref)
   const parts = parseAssetRef(ref) as AssetRefParts
   // A character has at most four bytes. A field of a large asset may be small, and so may the text of a document.
-  const isText = !parts.fieldPath && !documentForm(mime)
+  const isText = isWholePath(parts.fieldPath) && !documentForm(mime)
   const name = formatAssetRef(parts)
   if (isText && size > limit * 4) throw tooLong(name, `${size} bytes`)
   return textOf(ref, assets)

@@ -303,16 +303,20 @@ export interface ConversationLog {
 
   /**
    * Calls `listener` with each later change of this namespace, in order for each conversation: changes of this log
-   * within the append, those of other processes within a second. A change of another process is delivered if it was
-   * stored after the next call of this log began. Some changes from just before may be delivered, too. The listener
-   * must not throw. Returns the function that ends the subscription.
+   * within the append, those of other processes within a second. The next use of this log waits until the subscription
+   * works. Changes that other processes store from then on are delivered, and perhaps some from just before. The
+   * listener must not throw. Returns the function that ends the subscription.
    */
   subscribe(listener: (change: LogChange) => void, options?: SubscribeOptions): () => void
 
   /** Repairs damaged conversations. Absent if the log cannot do that. */
   readonly upkeep?: LogUpkeep
 
-  /** Enqueues a conversation, if there is a {@link queue} and the conversation is due. */
+  /**
+   * Enqueues a conversation, also if nothing is due in it. Absent without a {@link queue}.
+   *
+   * @throws ByrefError `conversation_not_found`
+   */
   enqueue?(conversation: string): Promise<void>
 
   /**

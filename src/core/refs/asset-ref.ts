@@ -49,6 +49,11 @@ export function assertAssetId(id: string, what: 'asset id' | 'namespace' = 'asse
   )
 }
 
+/** Whether a field path means the whole body of an asset: there is none, or it is `content`. */
+export function isWholePath(fieldPath: readonly FieldKey[] | undefined): boolean {
+  return !fieldPath || (fieldPath.length === 1 && fieldPath[0] === 'content')
+}
+
 const SCHEME = /^asset:\/\//i
 
 /** One percent-encoded UTF-8 character: ASCII, or a lead byte with its continuation bytes. */

@@ -2,8 +2,10 @@ import type { LanguageModelV4Prompt } from '@ai-sdk/provider'
 import type { Assets } from '../../assets/assets-contract.ts'
 import { mayHoldAssets } from '../../assets/extract/may-hold-assets.ts'
 import { checkDepth } from '../../boundary/argument-places.ts'
+import { isSaveTool } from '../../boundary/call-plan.ts'
 import { describeTools } from '../../boundary/describe-tool.ts'
 import { storeArguments } from '../../boundary/store.ts'
+import type { Tool } from '../../boundary/tool.ts'
 import { CALL_TOOL, unwrapCallTool } from '../../boundary/tool-search.ts'
 import { ByrefError, errorMessage } from '../../core/errors.ts'
 import { openRun } from '../../core/events/conversation-state.ts'
@@ -287,8 +289,9 @@ class Answer implements ResponseListener {
       const delta = JSON.stringify(call.arguments)
       await scope.stream({ type: 'TOOL_CALL_ARGS', toolCallId: call.id, delta })
     }
+    const tool = scope.settings.tools.get(call.name)
     const extracted = await scope.during(() =>
-      extractArguments(call, () => modelAssets(scope, messageId)),
+      extractArguments(call, tool, () => modelAssets(scope, messageId)),
     )
     this.calls ??= new CallRunner(scope)
     await this.calls.accept({ ...extracted, messageId, reasoning })
@@ -343,6 +346,7 @@ function uniqueCallId(used: ReadonlySet<string>, id: string): string {
  */
 async function extractArguments(
   { problem, ...call }: ModelCall,
+  tool: Tool | undefined,
   assets: () => Assets,
 ): Promise<Pick<AcceptedCall, 'call' | 'originalArguments' | 'problem' | 'events'>> {
   const events: ConversationEvent[] = []
@@ -354,7 +358,7 @@ async function extractArguments(
     const storing = { tool: call.name, toolCallId: call.id, onEvent }
     const { logged, extracted } = await storeArguments(storing, call.arguments, assets())
     if (logged === call.arguments) return { call, problem, events }
-    if (call.name === 'save_asset' && typeof extracted.assetRef === 'string') {
+    if (tool && isSaveTool(tool) && typeof extracted.assetRef === 'string') {
       return { call: { ...call, arguments: { ref: extracted.assetRef } }, problem, events }
     }
     const originalArguments = call.arguments
