@@ -104,15 +104,11 @@ export function createAgUiEvents(known: KnownToClient) {
   }
 }
 
-/** Returns how a run ended, or what it waits for: approvals are interrupts, calls of the client's own tools are not. */
-export function outcomeOf(
-  run: RunState,
-  waiting: readonly AskedCall[],
-  clientTools: ReadonlySet<string>,
-): RunFinishedOutcome {
+/** Returns how a run ended, or what it waits for: approvals are interrupts, calls of frontend tools are not. */
+export function outcomeOf(run: RunState, waiting: readonly AskedCall[]): RunFinishedOutcome {
   if (run.reason === 'cancelled') return { type: 'cancelled' }
-  const isAsked = ({ name, parentToolCallId }: AskedCall): boolean =>
-    parentToolCallId !== undefined || !clientTools.has(name)
+  const isAsked = ({ approval, parentToolCallId }: AskedCall): boolean =>
+    parentToolCallId !== undefined || !approval.needsResult
   const asked = waiting.filter(isAsked)
   if (asked.length > 0) return { type: 'interrupt', interrupts: asked.map(toInterrupt) }
   return waiting.length === 0

@@ -129,12 +129,11 @@ function errorEvent(error: unknown): AgUiEvent {
 }
 
 async function* runEvents(
-  { threadId, runId: id, tools, protocolVersion }: RunAgentInput,
+  { threadId, runId: id, protocolVersion }: RunAgentInput,
   { brought, followed, runId }: Talk & { runId: string | null },
 ): AsyncGenerator<AgUiEvent> {
   const known = brought.messages.flatMap((one) => ('id' in one && one.id ? [one.id] : []))
   const translated = createAgUiEvents({ messages: new Set(known), results: brought.results })
-  const clientTools = new Set(tools.map(({ name }) => name))
   followed.takeWritten()
   const state = stateOf(followed.board)
   yield defined({ type: 'RUN_STARTED', threadId, runId: id, protocolVersion })
@@ -155,7 +154,7 @@ async function* runEvents(
   if (!run) return
   const usage = usageOf(run.usage, run.model)
   if (run.error) return yield defined({ type: 'RUN_ERROR', ...run.error, usage })
-  const whole = outcomeOf(run, followed.waiting() ?? [], clientTools)
+  const whole = outcomeOf(run, followed.waiting() ?? [])
   const outcome = protocolVersion === undefined ? legacyOutcome(whole) : whole
   const result = run.reason === undefined ? undefined : { reason: run.reason }
   yield defined({ ...finished, outcome, result, usage })

@@ -13,7 +13,7 @@ import { jsonOrText } from '../json-in-text.ts'
 import {
   type ClientInput,
   type FollowedConversation,
-  isWaiting,
+  needsResult,
 } from '../serving/follow-conversation.ts'
 import { saveSentFiles } from '../serving/sent-files.ts'
 import { contextOf, editsOf } from './state.ts'
@@ -54,7 +54,8 @@ export async function readInput(
   for (const message of input.messages) {
     if (known.has(message.id)) continue
     if (message.role === 'tool') {
-      if (!isWaiting(state, message.toolCallId)) continue
+      // CopilotKit also sends each answer of `resume` as a message of the tool.
+      if (!needsResult(state, message.toolCallId) || answers.has(message.toolCallId)) continue
       const { error: reason, content, toolCallId } = message
       const isDone = reason === undefined
       answers.set(

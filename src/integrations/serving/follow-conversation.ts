@@ -136,6 +136,14 @@ export function isWaiting(state: ConversationState, toolCallId: string): boolean
   return waitingCalls(state).some(({ id }) => id === toolCallId)
 }
 
+/**
+ * Returns whether the open run waits for the result of this call. Clients may give only the results of tools without
+ * `execute`. Other calls wait for an approval, which decides whether the tool runs.
+ */
+export function needsResult(state: ConversationState, toolCallId: string): boolean {
+  return waitingCalls(state).some(({ id, approval }) => id === toolCallId && approval.needsResult)
+}
+
 /** Returns the calls of a conversation. A call whose sub-agent waits for a person also counts as waiting. */
 function withWaitingCallers(state: ConversationState): ConversationState['calls'] {
   const ids = openRun(state)?.steps.at(-1)?.callIds ?? []
