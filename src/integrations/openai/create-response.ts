@@ -24,6 +24,7 @@ import {
   type FollowedConversation,
   followConversation,
   isWaiting,
+  needsResult,
   say,
 } from '../serving/follow-conversation.ts'
 import { saveSentFiles } from '../serving/sent-files.ts'
@@ -209,6 +210,7 @@ async function readInput(
       // Clients send earlier answers again, and outputs of calls whose arguments were rejected.
       if (isWaiting(state, id)) answers.set(id, { approved: approve, reason: reason ?? undefined })
     } else if (item.type === 'function_call_output' && isWaiting(state, item.call_id)) {
+      if (!needsResult(state, item.call_id)) throw isAsked(item.call_id)
       answers.set(item.call_id, { approved: true, result: resultOf(item.output) })
     } else if (item.type === 'function_call_output' && !state.calls[item.call_id]) {
       messages.push(toolResult(item, messages))
@@ -229,6 +231,11 @@ const ANSWERS = new Set(['function_call_output', 'mcp_approval_response'])
 
 /** The name of the sender of a request's instructions. */
 const INSTRUCTIONS = 'instructions'
+
+function isAsked(id: string): ByrefError {
+  const message = `The call "${id}" waits for an approval, and not for an output: send an mcp_approval_response with this approval_request_id`
+  return new ByrefError('bad_request', message)
+}
 
 type Item<Type> = Extract<InputItem, { type: Type }>
 
