@@ -29,7 +29,7 @@ it('keeps the sources that a provider names, and shows them to useChat', async (
     doStream: async () => ({ stream: ReadableStream.from(withSources()) }),
   } as LanguageModel
   const agent = createAgent({ model })
-  const chunks = new RunChunks(agent, () => true, {})
+  const chunks = new RunChunks(() => true, {})
   const events = await eventsOf(agent.run({ messages: 'Rain?', conversation: 'c' }))
   const { messages } = (await agent.conversation('c')) ?? {}
   expect(messages?.at(-1)?.metadata.answer_sources).toEqual([

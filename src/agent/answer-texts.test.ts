@@ -32,7 +32,7 @@ it('separates the messages of one answer in the same way in the result, in strea
   const streaming = (async () => {
     for await (const text of run.textStream) texts.push(text)
   })()
-  const chunks = new RunChunks(agent, () => true, {})
+  const chunks = new RunChunks(() => true, {})
   const streamed = (await eventsOf(run)).flatMap((event) => chunks.take(event))
   await streaming
   const whole = 'I look.\n\n7 mm.'

@@ -40,7 +40,7 @@ describe('the reasoning of a model', () => {
 
   it('reaches useChat while it streams, and again when the page is opened', async () => {
     const agent = setup()
-    const chunks = new RunChunks(agent, () => true, {})
+    const chunks = new RunChunks(() => true, {})
     const events = await eventsOf(agent.run({ messages: 'Look', conversation: 'c' }))
     const streamed = events.flatMap((event) => chunks.take(event))
     const ids = streamed.flatMap((chunk) => (chunk.type === 'reasoning-start' ? chunk.id : []))

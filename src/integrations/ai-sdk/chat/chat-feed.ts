@@ -1,5 +1,6 @@
 import type { UIMessageChunk } from 'ai'
 import type { Agent } from '../../../agent/agent-contract.ts'
+import type { AskedCall } from '../../../core/events/conversation-state.ts'
 import type { ConversationEvent } from '../../../core/events/events.ts'
 import { readAll } from '../../../log/conversation-log.ts'
 import { failureText } from '../../serving/asset-handler.ts'
@@ -64,7 +65,7 @@ export interface ChatFeed {
   /** Notes that the log has people's answers to these calls. */
   answered(toolCallIds: readonly string[]): void
   /** Returns the calls that wait for people. Empty while anything else is running. */
-  waiting(): readonly string[]
+  waiting(): readonly AskedCall[]
   readonly isOver: boolean
   /** Stops watching. */
   close(): void
@@ -81,7 +82,7 @@ async function openFeed(
   { isRun, onEnd, ...options }: UIChunkOptions & { isRun: IsRun; onEnd(): void },
 ): Promise<ChatFeed> {
   const followed = await followConversation(agent, conversation)
-  const run = new RunChunks(agent, isRun, options)
+  const run = new RunChunks(isRun, options)
   const chunks: UIMessageChunk[] = []
   const readers = new Set<ReadableStreamDefaultController<UIMessageChunk>>()
   const answered = new Set<string>()
@@ -90,10 +91,10 @@ async function openFeed(
   let isClosed = false
 
   /** Returns the calls that wait for people. Empty while anything else is running. */
-  function waiting(): readonly string[] {
+  function waiting(): readonly AskedCall[] {
     if (run.runId === '' || run.isOver) return []
-    const ids = followed.waiting()?.map(({ id }) => id) ?? []
-    return ids.some((id) => answered.has(id)) ? [] : ids
+    const calls = followed.waiting() ?? []
+    return calls.some(({ id }) => answered.has(id)) ? [] : calls
   }
 
   function push(event: ConversationEvent): void {

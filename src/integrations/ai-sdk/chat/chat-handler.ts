@@ -16,6 +16,7 @@ import {
 } from '../../../agent/served-agents.ts'
 import { checkOptions, is, type OptionTable } from '../../../core/check-options.ts'
 import { ByrefError } from '../../../core/errors.ts'
+import type { AskedCall } from '../../../core/events/conversation-state.ts'
 import { isPlainObject } from '../../../core/json/json.ts'
 import { failureResponse } from '../../serving/asset-handler.ts'
 import { type RequestHandler, readBody, requestHandler } from '../../serving/request-handler.ts'
@@ -93,16 +94,16 @@ export function createChatHandler(given: ChatHandlerOptions): RequestHandler {
   async function answer(agent: Agent, id: string, { parts }: UIMessage): Promise<Response> {
     const feed = await feeds.current(agent, id)
     if (!feed) throw new ByrefError('approval_answered', 'No call waits for an answer any more')
-    const waiting = new Set(feed.waiting())
-    const answered: string[] = []
+    const waiting = new Map(feed.waiting().map((call) => [call.id, call]))
+    const answers = new Map<string, ApprovalAnswer>()
     for (const part of parts.filter(isToolUIPart)) {
-      const given = answerIn(part)
       // The browser sends the earlier answers of the same message again with each request.
-      if (!given || !waiting.has(part.toolCallId)) continue
-      await agent.approve(id, part.toolCallId, given)
-      answered.push(part.toolCallId)
+      const call = waiting.get(part.toolCallId)
+      const given = call && answerIn(part, call)
+      if (given) answers.set(call.id, given)
     }
-    feed.answered(answered)
+    for (const [callId, given] of answers) await agent.approve(id, callId, given)
+    feed.answered([...answers.keys()])
     return streamed(feed, 'pause')
   }
 
@@ -161,11 +162,19 @@ function placeOf({ url }: Request): { id: string; isStream: boolean } {
   return { id: decodeURIComponent(segments.at(isStream ? -2 : -1) ?? ''), isStream }
 }
 
-/** Returns a person's answer to a call, or the result of a tool in the browser. Null for anything else. */
-function answerIn(part: Part): ApprovalAnswer | null {
+/**
+ * Returns a person's answer to a call, or the result of a tool in the browser. Null for anything else.
+ *
+ * @throws ByrefError `bad_request` for the result of a tool that runs on the server
+ */
+function answerIn(part: Part, { name, approval }: AskedCall): ApprovalAnswer | null {
   if (part.state === 'approval-responded') {
     const { approved, reason } = Object(part.approval)
     return { approved: approved === true, ...(typeof reason === 'string' ? { reason } : {}) }
+  }
+  if (part.state.startsWith('output-') && !approval.needsResult) {
+    const message = `The tool "${name}" runs on the server, and its call waits for an approval: answer with addToolApprovalResponse. Only tools without execute take addToolOutput.`
+    throw new ByrefError('bad_request', message)
   }
   if (part.state === 'output-error') return { approved: false, reason: part.errorText }
   return part.state === 'output-available' ? { approved: true, result: part.output } : null

@@ -1,7 +1,5 @@
 import type { FinishReason as UIFinishReason, UIMessageChunk } from 'ai'
-import type { Agent } from '../../../agent/agent-contract.ts'
 import { defined } from '../../../assets/defined.ts'
-import { isClientTool } from '../../../boundary/tool.ts'
 import { createBoard } from '../../../core/board/board.ts'
 import type {
   AssetCreated,
@@ -46,8 +44,6 @@ export class RunChunks {
   readonly #isRun: IsRun
   readonly #assetUrl: (ref: string) => string
   readonly #pieces = new AnswerPieces()
-  /** The tools that the client answers. */
-  readonly #outside: ReadonlySet<string>
   /** The calls that have no result yet. */
   readonly #calls = new Set<string>()
   /** The calls that people were asked about. */
@@ -60,13 +56,8 @@ export class RunChunks {
   #isInStep = false
   #isOver = false
 
-  constructor(
-    { tools }: Pick<Agent, 'tools'>,
-    isRun: IsRun,
-    options: UIChunkOptions & KnownAssets,
-  ) {
+  constructor(isRun: IsRun, options: UIChunkOptions & KnownAssets) {
     this.#isRun = isRun
-    this.#outside = new Set(tools.filter(isClientTool).map(({ id }) => id))
     this.#assetUrl = options.assetUrl ?? ((ref) => ref)
     this.#shown = new ShownText(options)
   }
@@ -174,10 +165,11 @@ export class RunChunks {
         return [{ type: 'data-asset', id: asset.assetId, data }]
       }
       case 'APPROVAL_REQUESTED': {
-        const { toolCallId, parentToolCallId, toolName, arguments: args } = event
-        const { items, previews, violations, reason } = event
+        const { toolCallId, parentToolCallId, arguments: args } = event
+        const { needsResult, items, previews, violations, reason } = event
         const isOfSubAgent = parentToolCallId !== undefined
-        if (!isOfSubAgent && this.#outside.has(toolName)) return []
+        // The page runs a tool without `execute`, and nobody approves it.
+        if (!isOfSubAgent && needsResult) return []
         const call = isOfSubAgent ? this.#ofSubCall(event, parentToolCallId) : []
         this.#asked.add(toolCallId)
         const approvalDescriptor = defined({ arguments: args, items, previews, violations, reason })

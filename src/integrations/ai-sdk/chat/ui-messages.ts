@@ -39,7 +39,7 @@ export async function uiMessages(
     }
   }
   const shared = { ...options, assets: new Map<string, AssetCreated>() }
-  let run = new RunChunks(agent, () => true, shared)
+  let run = new RunChunks(() => true, shared)
   let chunks: UIMessageChunk[] = []
   let asked: readonly string[] = []
   let answers: string[] = []
@@ -59,7 +59,7 @@ export async function uiMessages(
     if (!run.isOver) continue
     // A run whose messages were deleted is not shown.
     if (!areGone(asked) && !areGone(answers)) messages.push(...(await messageOf(chunks)))
-    run = new RunChunks(agent, () => true, shared)
+    run = new RunChunks(() => true, shared)
     chunks = []
   }
   if (run.runId === '') add(pending.keys())
