@@ -46,8 +46,12 @@ import { subAgentTool } from './sub-agent.ts'
  */
 const MAX_WAIT_MS = 5000
 
-/** The agents that are tools of other agents. */
-const subAgents = new WeakMap<Tool, Agent>()
+/** The property of a tool with the sub-agent that it is. The agents may be of two copies of byref in the process. */
+const SUB_AGENT = Symbol.for('byref.sub-agent')
+
+function subAgentOf(tool: Tool & { [SUB_AGENT]?: Agent }): Agent | undefined {
+  return tool[SUB_AGENT]
+}
 
 /** The parts of an agent that its namespaces share. */
 interface Core extends Omit<AgentParts, 'settings' | 'namespace'> {
@@ -280,7 +284,7 @@ function agentIn(namespace: string | null, core: Core, context?: JsonValue): Age
       if (sub) {
         // The sub-agent may have another log. An agent without the tool has to share the log.
         const tool = settings.tools.get(sub.tool)
-        const answering = (tool && subAgents.get(tool)) ?? agent
+        const answering = (tool && subAgentOf(tool)) ?? agent
         await answering.approve(sub.conversation, sub.toolCallId, answer, { namespace: scope })
       } else {
         const hasWorkers = core.log.queue !== undefined
@@ -302,8 +306,7 @@ function agentIn(namespace: string | null, core: Core, context?: JsonValue): Age
     lineage: (conversation, ref, given) => readLineage(logOf(of(given)), conversation, ref),
     asTool(subOptions) {
       const tool = subAgentTool(parts, subOptions)
-      subAgents.set(tool, agent)
-      return tool
+      return Object.defineProperty(tool, SUB_AGENT, { value: agent })
     },
     debug: async (conversation, messageId, given) => {
       const scope = of(given)

@@ -3,7 +3,7 @@ import { mayHoldAssets } from '../assets/extract/may-hold-assets.ts'
 import { boundaryOf } from '../boundary/boundary.ts'
 import { assetReads } from '../boundary/resolve.ts'
 import { storeArguments } from '../boundary/store.ts'
-import { placeholders } from '../boundary/tool.ts'
+import { CLIENT_TOOL } from '../boundary/tool.ts'
 import { sourceLabels } from '../boundary/value-source.ts'
 import { ByrefError } from '../core/errors.ts'
 import { waitingCalls } from '../core/events/conversation-state.ts'
@@ -95,7 +95,7 @@ export async function answerApproval(
     const runsHere = approved && given === undefined && !checkedWith.hasWorkers
     if (runsHere || args !== undefined) checkToolExists(session, call, checkedWith.tools)
     const tool = checkedWith.tools.get(call.name)
-    if (runsHere && tool && placeholders.has(tool.execute)) throw needsResult(call)
+    if (runsHere && tool && CLIENT_TOOL in tool.execute) throw needsResult(call)
   }
   if (by !== undefined) checkApprover(by, call, readLabel(call.approval?.label ?? {}))
   if (args !== undefined) await checkChanged(checkedWith, session, call, args)

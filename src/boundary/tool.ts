@@ -337,8 +337,8 @@ export function checkTool(tool: Tool): void {
   checkKeywords(`inputSchema of the tool "${tool.id}"`, schema)
 }
 
-/** The `execute` of tools that have none of their own. */
-export const placeholders: Pick<WeakSet<Tool['execute']>, 'add' | 'has'> = new WeakSet()
+/** Marks the `execute` of tools that have none of their own, in all copies of byref in a process. */
+export const CLIENT_TOOL = Symbol.for('byref.client-tool')
 
 function clientTool<Definition extends { id: string }>(definition: Definition) {
   const execute = (): never => {
@@ -347,13 +347,11 @@ function clientTool<Definition extends { id: string }>(definition: Definition) {
       `"${definition.id}" is a client-side tool: byref does not execute it. Answer the call with agent.approve(…, { approved: true, result }).`,
     )
   }
-  placeholders.add(execute)
-  return { ...definition, needsApproval: true, execute }
-}
-
-/** Whether the tool was defined without `execute`, so that the app answers its calls. */
-export function isClientTool({ execute }: Tool): boolean {
-  return placeholders.has(execute)
+  return {
+    ...definition,
+    needsApproval: true,
+    execute: Object.assign(execute, { [CLIENT_TOOL]: true }),
+  }
 }
 
 /** Returns the tool's input schema as JSON Schema (draft 2020-12). The result is cached. */

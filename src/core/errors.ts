@@ -159,6 +159,11 @@ export interface Damage {
 
 /** Thrown if a conversation cannot be read to its end. Other conversations are not affected. */
 export class DamagedError extends ByrefError {
+  /** Also recognizes the errors of other copies of byref in the process. */
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return value instanceof ByrefError && 'damage' in value
+  }
+
   readonly damage: Damage
 
   /**

@@ -331,6 +331,11 @@ export interface ConversationLog {
 
 /** Thrown if the log is ahead of the writer. `records` are the missed records, in order, up to the end of the log. */
 export class LogConflictError extends ByrefError {
+  /** Also recognizes the errors of other copies of byref in the process. No other error has this code. */
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return value instanceof ByrefError && value.code === 'log_conflict'
+  }
+
   readonly records: readonly LogRecord[]
 
   constructor(conversation: string, records: readonly LogRecord[]) {
@@ -344,6 +349,11 @@ export class LogConflictError extends ByrefError {
 
 /** Thrown if another owner has the lease of the conversation. */
 export class LeaseHeldError extends ByrefError {
+  /** Also recognizes the errors of other copies of byref in the process. No other error has this code. */
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return value instanceof ByrefError && value.code === 'lease_held'
+  }
+
   readonly owner: string
   /** Milliseconds until the lease expires, unless it is renewed. */
   readonly expiresIn: number

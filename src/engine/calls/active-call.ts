@@ -210,11 +210,14 @@ export interface CallingRun {
   waits(isWaiting: boolean): void
 }
 
-const callingRuns = new WeakMap<ToolContext, CallingRun>()
+/** The property of a context with its run. A sub-agent may be of another copy of byref in the process. */
+const CALLING_RUN = Symbol.for('byref.calling-run')
 
 /** Returns the run that a tool works for. Undefined if the context is not one that byref made. */
-export function callingRunOf(context: ToolContext): CallingRun | undefined {
-  return callingRuns.get(context)
+export function callingRunOf(
+  context: ToolContext & { [CALLING_RUN]?: CallingRun },
+): CallingRun | undefined {
+  return context[CALLING_RUN]
 }
 
 /** Creates the context that a tool gets with its input. */
@@ -282,7 +285,7 @@ export function openContext(scope: RunScope, parts: ContextParts): OpenContext {
       },
     },
   }
-  callingRuns.set(context, {
+  const callingRun: CallingRun = {
     context: runOf(session.state, runId)?.context,
     entries: () => session.board.entries(),
     call: () => session.state.calls[plan.id] as CallState,
@@ -294,7 +297,8 @@ export function openContext(scope: RunScope, parts: ContextParts): OpenContext {
     waits(isWaiting) {
       if (!hasEnded) parts.onWaiting?.(isWaiting)
     },
-  })
+  }
+  Object.defineProperty(context, CALLING_RUN, { value: callingRun })
   return {
     context,
     end() {

@@ -1,7 +1,7 @@
 import { type CallPlan, planCall } from '../../boundary/call-plan.ts'
 import { describeTool } from '../../boundary/describe-tool.ts'
 import { maskBytes } from '../../boundary/store.ts'
-import { isClientTool, placeholders, type Tool } from '../../boundary/tool.ts'
+import { CLIENT_TOOL, type Tool } from '../../boundary/tool.ts'
 import { withParameters } from '../../boundary/tool-index.ts'
 import { labelsOfError } from '../../boundary/value-source.ts'
 import { ByrefError } from '../../core/errors.ts'
@@ -371,7 +371,7 @@ function approvalRequest(
     arguments: shown as JsonObject,
   }
   if (isMapped) request.items = items.map((item) => (item ?? null) as JsonValue)
-  if (plan.tool && placeholders.has(plan.tool.execute)) request.needsResult = true
+  if (plan.tool && CLIENT_TOOL in plan.tool.execute) request.needsResult = true
   if (violations && violations.length > 0) request.violations = violations
   if (reason !== undefined) request.reason = reason
   return request
@@ -455,7 +455,7 @@ function deniedByPolicy({ name }: CallPlan, { reason, code = 'call_denied' }: Ve
 
 /** The call was denied by a person. Or it failed, if it is one that the app runs itself. */
 function notApproved({ tool }: CallPlan, reason: string | undefined): CallError {
-  if (tool && isClientTool(tool) && reason !== undefined) {
+  if (tool && CLIENT_TOOL in tool.execute && reason !== undefined) {
     return { code: 'tool_failed', message: reason }
   }
   const message = `A person denied the call${reason ? `: ${reason}` : ''}`
