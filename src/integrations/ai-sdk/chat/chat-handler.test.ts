@@ -211,11 +211,13 @@ describe('createChatHandler', () => {
     await chat.sendMessage({ text: 'Pay' })
     await agent.cancel('c')
     const saved = await uiMessages(agent, 'c')
-    expect(saved.at(-1)?.parts.at(-1)).toMatchObject({
+    const asked = saved.at(-1)?.parts.find(isToolUIPart)
+    expect(asked).toMatchObject({
       type: 'tool-pay',
       state: 'output-error',
       errorText: 'interrupted: The run ended before this call had a result',
     })
+    expect(asked).not.toHaveProperty('approval')
     const page = open(handler, saved)
     await page.sendMessage({ text: 'Hi' })
     expect(textIn(page)).toBe('Hello.')
@@ -340,18 +342,48 @@ describe('createChatHandler', () => {
     await expect.poll(() => textIn(chat)).toBe('Paid.')
   })
 
-  it('ends no call with the run, because a page would send it as a result', async () => {
-    const { handler } = cutInCall()
+  /** A page that sends the results of its tools by itself, and the requests that it sends. */
+  function automatic(handler: ReturnType<typeof setup>['handler']) {
     const requests: string[] = []
     const transport = transportTo((request) => {
       requests.push(request.method)
       return handler(request)
     })
     const sendAutomaticallyWhen = lastAssistantMessageIsCompleteWithToolCalls
-    const chat = new Chat<UIMessage>({ id: 'c', transport, sendAutomaticallyWhen })
+    return { chat: new Chat<UIMessage>({ id: 'c', transport, sendAutomaticallyWhen }), requests }
+  }
+
+  it('ends a call that the end of the run cuts off, and pages do not send it as a result', async () => {
+    const { handler } = cutInCall()
+    const { chat, requests } = automatic(handler)
     await chat.sendMessage({ text: 'Go' })
-    expect(partsOf(chat).at(-1)).toMatchObject({ type: 'tool-camera', state: 'input-streaming' })
+    expect(partsOf(chat)).toContainEqual(
+      expect.objectContaining({ type: 'tool-camera', state: 'output-error' }),
+    )
     expect(requests).toEqual(['POST'])
+  })
+
+  it('ends the calls of a cancelled run, and pages do not send them as results', async () => {
+    const { tool, began } = gate()
+    const turns = [calls(['camera', {}], ['wait', {}], ['pay', {}])]
+    const { handler, agent } = setup(turns, { tools: [tool, pay, camera] })
+    const { chat, requests } = automatic(handler)
+    const sent = chat.sendMessage({ text: 'Go' })
+    await began
+    await expect
+      .poll(async () => (await agent.log.read('c')).map(({ event }) => event.type))
+      .toContain('APPROVAL_REQUESTED')
+    await handler(new Request('http://app.test/api/chat/c/stream', { method: 'DELETE' }))
+    await sent
+    const errorText = 'interrupted: The run ended before this call had a result'
+    const states = partsOf(chat).flatMap((part) => (isToolUIPart(part) ? part : []))
+    expect(states).toMatchObject([
+      { type: 'tool-camera', state: 'output-available' },
+      { type: 'tool-wait', state: 'output-error', errorText },
+      { type: 'tool-pay', state: 'output-error', errorText },
+    ])
+    expect(requests).toEqual(['POST'])
+    expect(chat.error).toBeUndefined()
   })
 
   it('reads malformed input as far as possible, or rejects it', async () => {
@@ -517,7 +549,8 @@ describe('createChatHandler', () => {
     expect(chat.status).toBe('ready')
     await page.resumeStream()
     expect(page.status).toBe('ready')
-    expect((await uiMessages(agent, 'c')).at(-1)?.parts.at(-1)).toMatchObject({ type: 'tool-wait' })
+    const saved = (await uiMessages(agent, 'c')).at(-1)?.parts.find(isToolUIPart)
+    expect(saved).toMatchObject({ type: 'tool-wait', state: 'output-error' })
   })
 
   it('accepts files, and shows them again', async () => {

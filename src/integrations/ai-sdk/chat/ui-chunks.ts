@@ -54,6 +54,8 @@ export class RunChunks {
   readonly #shown: ShownText
   #runId = ''
   #isInStep = false
+  /** Whether the last step has calls. */
+  #hasCalls = false
   #isOver = false
 
   constructor(isRun: IsRun, options: UIChunkOptions & KnownAssets) {
@@ -119,6 +121,7 @@ export class RunChunks {
       case 'call-start': {
         const { id: toolCallId, name: toolName } = piece
         this.#calls.add(toolCallId)
+        this.#hasCalls = true
         return [{ type: 'tool-input-start', toolCallId, toolName }]
       }
       case 'call-delta': {
@@ -131,8 +134,6 @@ export class RunChunks {
         return [{ type: 'tool-input-available', toolCallId, toolName, input }]
       }
       case 'call-cut': {
-        // To `useChat`, an error at the end of a run would be a result to send.
-        if (this.#isOver) return []
         const { id: toolCallId, name: toolName } = piece
         this.#calls.delete(toolCallId)
         const errorText = 'interrupted: The answer ended before this call was complete'
@@ -157,6 +158,7 @@ export class RunChunks {
       case 'STEP_STARTED': {
         const before = this.#endStep()
         this.#isInStep = true
+        this.#hasCalls = false
         return [...before, { type: 'start-step' }]
       }
       case 'ASSET_CREATED': {
@@ -186,7 +188,7 @@ export class RunChunks {
       case 'TOOL_PROGRESS':
         return [{ type: 'data-progress', data: event.payload, transient: true }]
       case 'RUN_FINISHED':
-        return [...this.#end(), ...this.#endStep(), ...endOf(event.result)]
+        return [...this.#end(), ...endOf(event.result)]
       case 'RUN_ERROR':
         return [
           ...this.#end(),
@@ -229,9 +231,20 @@ export class RunChunks {
     })
   }
 
+  /** Ends everything that is open. */
   #end(): UIMessageChunk[] {
     this.#isOver = true
-    return this.#pieces.finish().flatMap((piece) => this.#ofPiece(piece))
+    const cut = this.#pieces.finish().flatMap((piece) => this.#ofPiece(piece))
+    const errorText = 'interrupted: The run ended before this call had a result'
+    const open = [...this.#calls].flatMap((toolCallId): UIMessageChunk[] => {
+      return [
+        ...this.#endSubCalls(toolCallId),
+        { type: 'tool-output-error', toolCallId, errorText },
+      ]
+    })
+    // If every call of the last step has a result, pages send it. An empty step prevents that.
+    const step: UIMessageChunk[] = [{ type: 'start-step' }, { type: 'finish-step' }]
+    return [...cut, ...open, ...this.#endStep(), ...(this.#hasCalls ? step : [])]
   }
 
   #endStep(): UIMessageChunk[] {

@@ -160,18 +160,15 @@ async function messageOf(chunks: readonly UIMessageChunk[]): Promise<UIMessage[]
   let last: UIMessage | undefined
   for await (const message of readUIMessageStream({ stream })) last = message
   return last && (hasFailed || last.parts.length > 0)
-    ? [{ ...last, parts: last.parts.map(ended) }]
+    ? [{ ...last, parts: last.parts.map(withoutQuestion) }]
     : []
 }
 
-const RESULTS: readonly string[] = ['output-available', 'output-error', 'output-denied']
-
-/** Returns a part as it is after its run: a call without a result gets none any more, and nobody is asked about it. */
-function ended(part: UIMessage['parts'][number]): UIMessage['parts'][number] {
-  if (!isToolUIPart(part) || RESULTS.includes(part.state)) return part
-  const { type, toolCallId, input } = part
-  const errorText = 'interrupted: The run ended before this call had a result'
-  return { type, toolCallId, input, state: 'output-error', errorText } as typeof part
+/** Returns a part without an approval that nobody has answered: its run has ended. */
+function withoutQuestion(part: UIMessage['parts'][number]): UIMessage['parts'][number] {
+  if (!isToolUIPart(part) || part.approval?.approved !== undefined) return part
+  const { approval: _, ...rest } = part
+  return rest as typeof part
 }
 
 /**
