@@ -101,7 +101,7 @@ describe('a regenerated answer', () => {
   })
 
   it('is rejected during a run, and nothing is lost', async () => {
-    const { chat, handler, agent } = setup(['Hello.', calls(['wait', {}]), 'Done.'])
+    const { chat, handler, agent } = setup(['Hello.', 'Late.'])
     await chat.sendMessage({ text: 'Hi' })
     const { promise, resolve } = Promise.withResolvers<void>()
     const slow = createAgent({
@@ -121,9 +121,21 @@ describe('a regenerated answer', () => {
     const other = open(handler, await uiMessages(agent, 'c'))
     await other.regenerate({ messageId: other.messages[1]?.id ?? '' })
     expect(other.error?.message).toMatch(/run in progress/)
+    // The message that waits for the end of this run, too.
+    other.clearError()
+    const sent = other.sendMessage({ text: 'Queued' })
+    await expect
+      .poll(async () => (await agent.log.read('c')).map(({ event }) => JSON.stringify(event)))
+      .toContainEqual(expect.stringContaining('Queued'))
+    await other.stop()
+    await sent
+    await other.regenerate()
+    expect(other.error?.message).toMatch(/run in progress/)
     resolve()
     await run.result
-    expect(rolesOf(await uiMessages(agent, 'c'))).toBe('user,assistant,user,assistant')
+    await expect
+      .poll(async () => rolesOf(await uiMessages(agent, 'c')))
+      .toBe('user,assistant,user,assistant,user,assistant')
   })
 })
 

@@ -172,7 +172,7 @@ function withoutQuestion(part: UIMessage['parts'][number]): UIMessage['parts'][n
 }
 
 /**
- * Returns a person's message; null if the log does not have it.
+ * Returns a person's message, which may still wait for a run; null if the log does not have it.
  *
  * @param id The browser's id of the message.
  */
@@ -182,9 +182,10 @@ export async function findMessage(
   id: string,
 ): Promise<Message | null> {
   const records = await Array.fromAsync(readAll(agent.log, conversation))
-  const { messages } = foldAll(emptyConversation, records)
+  const { messages, inbox } = foldAll(emptyConversation, records)
   const isIt = (one: Message): boolean => isUserMessage(one) && uiIdOf(one) === id
-  return messages.find((one) => isIt(one) && !isDeleted(one)) ?? null
+  const all = [...messages, ...inbox.map(({ message }) => message)]
+  return all.find((one) => isIt(one) && !isDeleted(one)) ?? null
 }
 
 /** Returns the message as a new one, under the id that the browser already has for it. */
