@@ -112,7 +112,10 @@ const OPTIONS: OptionTable<ServerOptions> = {
 
 /** A server of agents. It has the API of docs/reference/http-api.md, and the workbench. */
 export interface Server {
-  /** Handles one request. Use it in tests, in a server of your own, and in any runtime that has web requests. */
+  /**
+   * Handles one request. Use it in tests, in a server of your own, and in any runtime that has web requests. Responses
+   * are not compressed, because the server around it does that.
+   */
   readonly fetch: (request: Request) => Response | Promise<Response>
   /** Listens on Node. @throws ByrefError `config_invalid` for an address that is taken, not allowed, or open to everyone */
   listen(options?: ListenOptions): Promise<Listening>

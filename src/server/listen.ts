@@ -6,7 +6,7 @@ import { called } from '../core/called.ts'
 import { checkOptions, is, type OptionTable } from '../core/check-options.ts'
 import { ByrefError } from '../core/errors.ts'
 import { failureOf } from './error-response.ts'
-import { requestId } from './pipeline.ts'
+import { requestId, type ServerEnv } from './pipeline.ts'
 
 /** Options of `Server.listen`. */
 export interface ListenOptions {
@@ -65,7 +65,9 @@ export function listen(
   if (port > MAX_PORT) {
     throw new ByrefError('config_invalid', `${port} is not a port: use 0 to ${MAX_PORT}`)
   }
-  const server = createAdaptorServer({ fetch: app.fetch, hostname }) as HttpServer
+  const env: ServerEnv = { compresses: true }
+  const fetch = (request: Request) => app.fetch(request, env)
+  const server = createAdaptorServer({ fetch, hostname }) as HttpServer
   completeResponse()
   // Headers must arrive soon. A body may take as long as bytes arrive.
   server.headersTimeout = 30_000

@@ -159,9 +159,19 @@ const MIN_COMPRESSED = 1024
 
 const gzip = compress({ threshold: MIN_COMPRESSED })
 
+/** What {@link compressed} needs from the server that handles a request. */
+export interface ServerEnv {
+  /**
+   * Whether responses are compressed. A server around `fetch` does that itself: Next.js removes `content-encoding`,
+   * and browsers could not read the body.
+   */
+  compresses: boolean
+}
+
 /** Compresses text for clients that accept it; not ranges, and not short bodies. */
 async function compressed(c: Context, answer: Response): Promise<Response> {
-  if (c.req.header('accept-encoding') === undefined) return answer
+  const { compresses = false }: Partial<ServerEnv> = c.env ?? {}
+  if (!compresses || c.req.header('accept-encoding') === undefined) return answer
   await gzip(c, async () => {
     if (c.res !== answer) c.res = answer
   })
