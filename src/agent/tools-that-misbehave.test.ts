@@ -55,6 +55,25 @@ describe('a tool that throws', () => {
     expect(error?.message).toContain('50000000 characters')
   })
 
+  it.each<[string, unknown[]]>([
+    ['{"message":"Half","fraction":0.5}, undefined', [{ message: 'Half', fraction: 0.5 }]],
+    ['undefined, undefined', []],
+    ['"Half", "50%"', ['Half', '50%']],
+  ])('progress(%s): it says how to call it', async (shown, given) => {
+    const { error, run } = await runOf({
+      execute(_, { progress }) {
+        Reflect.apply(progress, undefined, given)
+        return 'ok'
+      },
+    })
+    expect(error).toMatchObject({
+      code: 'invalid_data',
+      message: `context.progress takes a text, and optionally a fraction from 0 to 1, such as progress("Reading", 0.5). It got: ${shown}`,
+    })
+    const types = (await eventsOf(run)).map(({ type }) => type)
+    expect(types).not.toContain('TOOL_PROGRESS')
+  })
+
   it('after the run: nothing follows its end', async () => {
     let late = (_: string): void => {}
     const { run } = await runOf({

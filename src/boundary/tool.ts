@@ -47,7 +47,10 @@ export interface ToolContext<Context = unknown> {
   context: Context
   /** Aborted when the run ends, another process takes it over, or the call reaches its time limit. */
   signal: AbortSignal
-  /** Reports progress to everything that follows the run. `fraction` is from 0 to 1. */
+  /**
+   * Reports progress to everything that follows the run. `fraction` is from 0 to 1. Throws ByrefError `invalid_data` for
+   * other types.
+   */
   progress(message: string, fraction?: number): void
   /**
    * Reports the tokens of the tool's own model calls, and with `cost` their price in US dollars. They count towards the

@@ -20,7 +20,7 @@ import {
 } from '../../core/events/conversation-state.ts'
 import type { CallError, ConversationEvent } from '../../core/events/events.ts'
 import { inBackground } from '../../core/in-background.ts'
-import type { JsonValue } from '../../core/json/json.ts'
+import { type JsonValue, shownJson } from '../../core/json/json.ts'
 import { joinAll, type Label } from '../../core/labels/label.ts'
 import type { LabelTree } from '../../core/labels/label-tree.ts'
 import type { Labels } from '../../core/labels/labels.ts'
@@ -236,7 +236,8 @@ export function openContext(scope: RunScope, parts: ContextParts): OpenContext {
     signal,
     progress(message, fraction) {
       if (hasEnded) return
-      const payload = { toolCallId: plan.id, message: String(message) }
+      checkProgress(message, fraction)
+      const payload = { toolCallId: plan.id, message }
       const notified = scope.stream({
         type: 'TOOL_PROGRESS',
         payload: fraction === undefined ? payload : { ...payload, fraction },
@@ -306,6 +307,15 @@ export function openContext(scope: RunScope, parts: ContextParts): OpenContext {
     },
     chosen: () => chosen,
   }
+}
+
+/** A tool in plain JavaScript may pass anything. @throws ByrefError `invalid_data` */
+function checkProgress(message: unknown, fraction: unknown): void {
+  if (typeof message === 'string' && ['number', 'undefined'].includes(typeof fraction)) return
+  throw new ByrefError(
+    'invalid_data',
+    `context.progress takes a text, and optionally a fraction from 0 to 1, such as progress("Reading", 0.5). It got: ${shownJson(message)}, ${shownJson(fraction)}`,
+  )
 }
 
 function alternativeOf({ name, outputs, instance }: CallPlan, path: string): number {
