@@ -542,6 +542,29 @@ describe('Composer', () => {
     expect(box().value).toBe('hello')
   })
 
+  it.each([
+    ['it may have arrived', () => new Response('Bad gateway', { status: 502 })],
+    ['it may have arrived', () => Promise.reject(new TypeError('Failed to fetch'))],
+    ['not sent', () => new Response('Too large', { status: 413 })],
+    [
+      'not sent',
+      () => Response.json({ error: { code: 'internal', message: 'No.' } }, { status: 500 }),
+    ],
+  ])('after a failure says that %s', async (said, failure) => {
+    answer((path) => (path.endsWith('/messages') ? failure() : Response.json({})))
+    await renderInApp(<Composer />)
+    type('hello')
+    fireEvent.keyDown(box(), { key: 'Enter' })
+    const notice = (await screen.findByRole('alert')).textContent?.toLowerCase()
+    const isUnsure = said !== 'not sent'
+    expect([notice?.includes('may not have arrived'), notice?.includes('not sent')]).toEqual([
+      isUnsure,
+      !isUnsure,
+    ])
+    expect(notice?.includes('you can safely send it again')).toBe(isUnsure)
+    expect(box().value).toBe('hello')
+  })
+
   it('carries a file that is attached meanwhile over to a new conversation', async () => {
     const asset = { ref: 'asset://a1', assetId: 'a1', mime: 'text/csv', kind: 'file', size: 9 }
     const sent = Promise.withResolvers<Response>()

@@ -158,7 +158,7 @@ function MessageForm({ autoFocus = false, dropWithin }: ComposerProps) {
             className="mb-2"
             actions={<Button onClick={() => dismissProblem()}>Dismiss</Button>}
           >
-            {problem.code === 'unreachable'
+            {problem.isUnsure
               ? 'It may not have arrived. Your text is still here, and you can safely send it again.'
               : 'Not sent. Your text is still here.'}{' '}
             {problem.message}

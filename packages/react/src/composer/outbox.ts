@@ -5,8 +5,8 @@ import type { errorText } from '../ui/error-text.ts'
 export interface Outgoing {
   /** `held`: it is sent when its files are uploaded. Null: a person is still writing it. */
   status: 'held' | 'sending' | null
-  /** Why it was not sent. */
-  problem: ReturnType<typeof errorText> | null
+  /** Why it was not sent. `isUnsure`: it may have arrived. Sending it again makes no duplicate. */
+  problem: (ReturnType<typeof errorText> & { isUnsure: boolean }) | null
   /** The last attempt to send it: its content and its id. */
   attempt: { said: string; id: string } | null
   /** The conversation that it has created. */

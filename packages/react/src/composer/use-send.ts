@@ -75,8 +75,9 @@ export function useSend(place: string): Pick<Outgoing, 'status' | 'problem'> & {
       files.move(place, conversation)
       await openConversation(conversation)
     } catch (error) {
-      outbox.change(place, { status: null, problem: errorText(error) })
-      if (!isShown.current) tellError(NOT_SENT, error)
+      const isUnsure = mayHaveArrived(error)
+      outbox.change(place, { status: null, problem: { ...errorText(error), isUnsure } })
+      if (!isShown.current) tellError(isUnsure ? UNSURE : NOT_SENT, error)
     }
   }
 
@@ -98,6 +99,16 @@ export function useSend(place: string): Pick<Outgoing, 'status' | 'problem'> & {
     dismissProblem: () => outbox.change(place, { problem: null }),
   }
 }
+
+/** Whether a message may have arrived, because the server did not answer, or a proxy answered in its place. */
+function mayHaveArrived(error: unknown): boolean {
+  if (!(error instanceof ApiError)) return false
+  const { status, code } = error
+  return status === 0 || (status >= 500 && code === 'unexpected_response')
+}
+
+const UNSURE =
+  'A message may not have arrived. It is still in the message box of its conversation, and you can safely send it again.'
 
 const NOT_SENT = 'A message was not sent. It is still in the message box of its conversation.'
 
