@@ -27,7 +27,12 @@ const NEXT = {
   // Compression would hold back the events of a stream.
   compress: false,
   async rewrites() {
-    return [{ source: '/api/:path*', destination: \`\${process.env.BYREF_URL}/api/:path*\` }]
+    const destination = \`\${process.env.BYREF_URL}/:path*\`
+    // As in docs/guides/react.md, and for the workbench of app/server, which has no client of its own.
+    return [
+      { source: '/byref/:path*', destination },
+      { source: '/api/:path*', destination: \`\${process.env.BYREF_URL}/api/:path*\` },
+    ]
   },
 }
 `,
@@ -49,7 +54,7 @@ export default function Page() {
 import { ByrefProvider, Conversation } from '@byref/react'
 import { createClient } from 'byref/client'
 
-const client = createClient()
+const client = createClient({ baseUrl: '/byref' })
 
 export function Chat() {
   return <ByrefProvider client={client}><div style={{ height: 600 }}><Conversation /></div></ByrefProvider>
