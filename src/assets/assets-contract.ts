@@ -180,8 +180,8 @@ export interface AssetReader {
    */
   resolve(ref: AssetRefInput, options?: NamespaceOption): Promise<unknown>
   /**
-   * Returns the text of an asset. For a PDF, DOCX or XLSX file, this is the text of all pages. Otherwise, it is the
-   * same as `get`. A document is parsed once, by an optional package (docs/reference/assets.md).
+   * Returns the text of an asset. For a PDF, DOCX or XLSX file, this is the text of all pages. Otherwise, it is
+   * its bytes as text. A document is parsed once, by an optional package (docs/reference/assets.md).
    *
    * @throws ByrefError `asset_unsupported` for an asset without text, or that cannot be read; `asset_too_large` for a
    * document with more text than `limits.valueBytes`; `dependency_missing` without the package

@@ -194,5 +194,5 @@ export function showValue(
     metadata: {},
   }
   const call = { id, name, arguments: {} }
-  return resultItem(call, { message, number, index: 0 }, { known: NO_ASSETS, whole: true })
+  return resultItem(call, { message, number }, { known: NO_ASSETS, whole: true })
 }

@@ -49,7 +49,7 @@ export interface BatchContext {
   /** The owner of this process's leases. */
   owner: string
   /** Checks data messages against their schemas, and puts them on the board. */
-  values: Pick<SessionValues, 'expect'>
+  values: Pick<SessionValues, 'putAhead'>
   /** Returns events that must follow these in the same transaction. */
   followUp(events: readonly ConversationEvent[]): readonly ConversationEvent[]
 }
@@ -82,7 +82,7 @@ export function decideBatch(batch: readonly PendingAppend[], context: BatchConte
         continue
       }
       if (entry.lease === 'keep') checkRun(entry.runId, events, context)
-      context.values.expect(entry.events, events)
+      context.values.putAhead(entry.events, events)
       decided.push({ pending, entry })
       // Not with a spread, because an append may have more events than a call may have arguments.
       for (const event of entry.events) events.push(event)

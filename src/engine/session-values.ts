@@ -11,7 +11,7 @@ export class SessionValues {
   board: Board = boardOf([])
   results: Results = createResults()
   readonly #messages: () => readonly Message[]
-  readonly #labels: Pick<Labels, 'expect' | 'rewind'> | null
+  readonly #labels: Pick<Labels, 'putAhead' | 'rewind'> | null
   /** Ids of the data messages that are on the board, but not in the log yet. */
   readonly #ahead = new Set<string>()
 
@@ -21,7 +21,7 @@ export class SessionValues {
    */
   constructor(
     messages: () => readonly Message[],
-    labels: Pick<Labels, 'expect' | 'rewind'> | null = null,
+    labels: Pick<Labels, 'putAhead' | 'rewind'> | null = null,
   ) {
     this.#messages = messages
     this.#labels = labels
@@ -34,7 +34,7 @@ export class SessionValues {
   }
 
   /** Puts data on the board before it is appended. If any of it breaks its schema, throws and adds none of it. */
-  expect(events: readonly ConversationEvent[], before: readonly ConversationEvent[]): void {
+  putAhead(events: readonly ConversationEvent[], before: readonly ConversationEvent[]): void {
     try {
       this.#put(events)
     } catch (error) {
@@ -62,7 +62,7 @@ export class SessionValues {
   }
 
   #put(events: readonly ConversationEvent[]): void {
-    this.#labels?.expect(events)
+    this.#labels?.putAhead(events)
     for (const event of events) {
       if (event.type !== 'NEW_MESSAGE' || event.deliver || !isData(event.payload)) continue
       this.board.append(event.payload)

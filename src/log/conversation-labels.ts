@@ -77,6 +77,7 @@ export class ConversationLabels {
     const { values } = this
     switch (event.type) {
       case 'RUN_STARTED':
+      case 'RUN_CLAIMED':
         if ((event.trust ?? 'off') !== 'off') this.#hasTrust = true
         break
       case 'NEW_MESSAGE': {

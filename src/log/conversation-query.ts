@@ -1,7 +1,7 @@
-import { toPlain } from '../postgres/plain-text.ts'
 import { checkPage, type ListPlace, pageOf, parseCursor, possibleId } from './check-arguments.ts'
 import type { ConversationSummary, ListOptions } from './conversation-log.ts'
 import { type ConversationRow, summaryOfRow } from './conversation-row.ts'
+import { toPlain } from './plain-text.ts'
 
 /** The parts in which the statements of the two databases differ. */
 export interface SqlDialect {

@@ -1,7 +1,7 @@
 import type { Damage } from '../core/errors.ts'
-import { fromPlain, toPlain } from '../postgres/plain-text.ts'
 import { seal, unseal } from './checksums.ts'
 import type { ConversationSummary } from './conversation-log.ts'
+import { fromPlain, toPlain } from './plain-text.ts'
 import {
   type ConversationState,
   isDue,

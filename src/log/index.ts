@@ -9,5 +9,5 @@ export {
   LogConflictError,
   type ReadOptions,
 } from './conversation-log.ts'
-export { type LogEntry, logEntry, type SplitDebug, splitDebug } from './copy-event.ts'
+export { type LogEntry, logEntry, type SplitDebug, splitDebug } from './log-entry.ts'
 export type { CostSum, CostsOptions, RunFilter, RunSummary, RunsOptions } from './runs.ts'

@@ -29,8 +29,8 @@ import {
   type StoredRecord,
 } from './conversation-log.ts'
 import type { Place } from './conversation-row.ts'
-import { type LogEntry, logEntry } from './copy-event.ts'
 import type { Audience, Listener } from './listeners.ts'
+import { type LogEntry, logEntry } from './log-entry.ts'
 import type { Lines } from './read-lines.ts'
 import type { CostsOptions, RunsOptions } from './runs.ts'
 import type { StoredLease } from './summary.ts'

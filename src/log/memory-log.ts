@@ -9,9 +9,9 @@ import {
   type LogChange,
 } from './conversation-log.ts'
 import type { Place } from './conversation-row.ts'
-import { recordsAfter } from './copy-event.ts'
 import { partsOf, sumCosts } from './cost-sums.ts'
 import { changeOf, Listeners } from './listeners.ts'
+import { recordsAfter } from './log-entry.ts'
 import { checkAppend, type LogStorage, leaseAfter, logOf } from './log-storage.ts'
 import { CHUNK, pause } from './pause.ts'
 import {

@@ -3,11 +3,11 @@ import { onceResolved } from '../core/once-resolved.ts'
 import { setRecent } from '../core/recent.ts'
 import { Database } from '../postgres/database.ts'
 import { migrate } from '../postgres/migrate.ts'
-import { keyOf } from '../postgres/plain-text.ts'
 import { POSTGRES_OPTIONS, type PostgresOptions } from '../postgres/postgres-options.ts'
 import type { ConversationLog, ConversationQueue } from './conversation-log.ts'
 import { type Place, placeKey, stateOf, summaryOfRow } from './conversation-row.ts'
 import { type LogStorage, logOf, type StorageUpkeep } from './log-storage.ts'
+import { keyOf } from './plain-text.ts'
 import {
   deleteConversation,
   enqueueNow,

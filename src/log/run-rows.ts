@@ -1,5 +1,4 @@
 import { isoTime } from '../core/iso-time.ts'
-import { fromPlain, toPlain } from '../postgres/plain-text.ts'
 import { checkPage, type ListPlace, pageOf, parseCursor, possibleId } from './check-arguments.ts'
 import { seal, unseal } from './checksums.ts'
 import type { ReadRows, SqlDialect } from './conversation-query.ts'
@@ -13,6 +12,7 @@ import {
   SLOT_MS,
   sumCosts,
 } from './cost-sums.ts'
+import { fromPlain, toPlain } from './plain-text.ts'
 import {
   type CostSum,
   type CostsOptions,

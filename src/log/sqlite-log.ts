@@ -1,5 +1,4 @@
 import { checkOptions, checkValue, is } from '../core/check-options.ts'
-import { toPlain } from '../postgres/plain-text.ts'
 import { connect } from '../sqlite/connection.ts'
 import type { ConversationLog, Lease, LogChange } from './conversation-log.ts'
 import {
@@ -12,6 +11,7 @@ import {
 import { changeOf } from './listeners.ts'
 import { type LogStorage, leaseAfter, logOf, type StorageUpkeep } from './log-storage.ts'
 import { CHUNK } from './pause.ts'
+import { toPlain } from './plain-text.ts'
 import {
   type DebugRow,
   debugOf,

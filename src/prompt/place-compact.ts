@@ -102,7 +102,7 @@ function namesIn(messages: readonly Message[], known: Covered['known']): Set<str
     const id = resultCall(message)
     const call = id === null ? undefined : calls.get(id)
     const found = call
-      ? resultItem(call, { message, number: 0, index: 0 }, { known, whole: true }).names
+      ? resultItem(call, { message, number: 0 }, { known, whole: true }).names
       : userParts(message, known).names
     for (const name of found) names.add(name)
   }

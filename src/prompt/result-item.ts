@@ -38,7 +38,7 @@ const BEGINNING = 120
 /** Converts the result of a call to what the model sees: the value, or only its name if the result is old. */
 export function resultItem(
   call: ToolCall,
-  result: LoggedResult | undefined,
+  result: Pick<LoggedResult, 'message' | 'number'> | undefined,
   { known, whole }: { known: KnownAssets; whole: boolean },
 ): ShownResult {
   const ids = { toolCallId: call.id, toolName: asModelWrote(call).name }

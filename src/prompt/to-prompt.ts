@@ -34,8 +34,8 @@ export interface PromptFrame {
 }
 
 /**
- * Makes the prompt of a model call from the messages of {@link itemMessages}, with marks for the provider's cache. Only
- * these two functions know the AI SDK's message format.
+ * Makes the prompt of a model call from the messages of {@link itemMessages}, with marks for the provider's cache.
+ * Only this file knows the AI SDK's message format.
  */
 export function framedPrompt(
   messages: readonly LanguageModelV4Message[],

@@ -49,14 +49,14 @@ export interface FoundConversation {
   /** The log that it is in. */
   log: ConversationLog
   /** Returns what the caller may read of it; null if no agent has trust on, and the caller may read everything. */
-  reading(): Promise<ConversationReader | null>
+  readingOf(): Promise<ConversationReader | null>
   /**
    * Who answers in it: the agent with this name, else the one that answered last or that a message waits for, else the
    * first.
    *
    * @throws ByrefError `agent_not_found`; `conversation_busy` while another agent runs
    */
-  agent(name?: string): Agent
+  agentOf(name?: string): Agent
   /** For reading and deleting: returns the agent that answered last, or the first if the caller may not use that one. */
   anyAgent(): Agent
   /**
@@ -179,8 +179,8 @@ async function findConversation(
     id,
     summary,
     log,
-    reading: async () => (reader ? reader.conversation(log, id) : null),
-    agent(asked) {
+    readingOf: async () => (reader ? reader.conversation(log, id) : null),
+    agentOf(asked) {
       const isUnderWay = summary.openRun !== null || summary.queued > 0
       if (isUnderWay && before !== undefined && (asked ?? before) !== before) {
         throw new ByrefError(

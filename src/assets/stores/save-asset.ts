@@ -106,12 +106,12 @@ class Saving {
     const { records, recordFiles } = this.#store
     const record = newRecord(main, main.mime, this.#options)
     const all = [main, ...others, ...(recordFiles ? [fileOf(record)] : [])]
-    const inMemory = all.filter(({ key }) => key === null)
-    const digests = inMemory.map(({ digest }) => digest)
+    const unwritten = all.filter(({ key }) => key === null)
+    const digests = unwritten.map(({ digest }) => digest)
     const known = await records.bodies(namespace, digests)
     const stored = new Set(known.map(({ digest }) => digest))
-    await inParallel(known, { limit: PARTS_AT_ONCE }, (placed) => this.#mend(placed, inMemory))
-    let unsaved = inMemory.filter(({ digest }) => !stored.has(digest))
+    await inParallel(known, { limit: PARTS_AT_ONCE }, (placed) => this.#mend(placed, unwritten))
+    let unsaved = unwritten.filter(({ digest }) => !stored.has(digest))
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       await inParallel(unsaved, { limit: PARTS_AT_ONCE }, async (body) => {
         if (body.bytes === null) throw interrupted()

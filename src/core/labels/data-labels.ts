@@ -56,7 +56,7 @@ export class DataLabels {
   }
 
   /** Adds a data message that is being appended. */
-  expect(message: Message, tree: LabelTree): void {
+  putAhead(message: Message, tree: LabelTree): void {
     this.#ahead.set(message.id, writtenBy(message, tree))
   }
 

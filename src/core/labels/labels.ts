@@ -131,10 +131,10 @@ export class Labels {
   }
 
   /** Adds events that are being appended, because their values may be read before the log confirms them. */
-  expect(events: readonly ConversationEvent[]): void {
+  putAhead(events: readonly ConversationEvent[]): void {
     for (const event of events) {
       if (event.type !== 'NEW_MESSAGE' || event.deliver || !isData(event.payload)) continue
-      this.#data.expect(event.payload, this.#treeOf(event))
+      this.#data.putAhead(event.payload, this.#treeOf(event))
     }
   }
 

@@ -1,10 +1,10 @@
 import type { ConversationEvent } from '../../core/events/events.ts'
 import type { Query } from '../../postgres/database.ts'
-import { isOwnKey, keyOf, toPlain } from '../../postgres/plain-text.ts'
 import { eventSum, seal } from '../checksums.ts'
 import type { Lease } from '../conversation-log.ts'
 import { stateColumns } from '../conversation-row.ts'
 import type { AppendInput, TextAppendInput } from '../log-storage.ts'
+import { isOwnKey, keyOf, toPlain } from '../plain-text.ts'
 import { chatText, foldCase, messageIn, type stateAfter } from '../summary.ts'
 import { NOW } from './conversation-rows.ts'
 import { insertRuns, runsJson } from './postgres-runs.ts'
@@ -43,7 +43,7 @@ const APPEND_WITH_RUNS = appendStatement(`, ran AS (
 /**
  * Appends one or more events. Returns the time; null if the conversation has moved on or another owner has the lease.
  */
-export async function appendBehind(
+export async function appendAfter(
   query: Query,
   { key, position }: { key: number; position: number },
   { events, texts, debug, lease, state, runs }: TextAppendInput & ReturnType<typeof stateAfter>,
@@ -77,7 +77,7 @@ const TOUCH = `
     ON CONFLICT (conversation, message) DO UPDATE SET value = excluded.value`
 
 /** Stores the lease and debug data of an append without events, in a transaction that holds the row. */
-export async function appendNothing(
+export async function storeLeaseAndDebug(
   query: Query,
   key: number,
   { lease, debug }: Pick<AppendInput, 'lease' | 'debug'>,

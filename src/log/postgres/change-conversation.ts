@@ -1,7 +1,7 @@
 import type { Database, Query } from '../../postgres/database.ts'
-import { toPlain } from '../../postgres/plain-text.ts'
 import { type ConversationQueue, type Lease, notFoundError } from '../conversation-log.ts'
 import { type ConversationRow, type Place, stateOf } from '../conversation-row.ts'
+import { toPlain } from '../plain-text.ts'
 import { foldCase } from '../summary.ts'
 import { COLUMNS, findRow, NOW } from './conversation-rows.ts'
 import { enqueueDue } from './postgres-append.ts'

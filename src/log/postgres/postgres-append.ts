@@ -3,7 +3,7 @@ import type { Database, Query } from '../../postgres/database.ts'
 import { type ConversationQueue, LogConflictError } from '../conversation-log.ts'
 import type { TimedRow } from '../conversation-query.ts'
 import { leaseOf, type Place, stateColumns, stateOf } from '../conversation-row.ts'
-import { recordsAfter } from '../copy-event.ts'
+import { recordsAfter } from '../log-entry.ts'
 import { type AppendInput, checkAppend, leaseAfter, type TextAppendInput } from '../log-storage.ts'
 import {
   type ConversationState,
@@ -12,7 +12,7 @@ import {
   stateAfter,
   withoutMessages,
 } from '../summary.ts'
-import { appendBehind, appendNothing } from './append-statement.ts'
+import { appendAfter, storeLeaseAndDebug } from './append-statement.ts'
 import { createRow, lockRow } from './conversation-rows.ts'
 import { deleteMessages, readRecords } from './postgres-records.ts'
 
@@ -39,7 +39,7 @@ export async function appendAtOnce(
   if (events.length === 0 || deletedBy(events).length > 0) return null
   const after = stateAfter(known.state, events, AT_COMMIT)
   if (queue && isDue(after.state) && !lease?.ms) return null
-  const now = await appendBehind(query, known, { ...input, ...after })
+  const now = await appendAfter(query, known, { ...input, ...after })
   return now === null ? null : appended(known, { events, now, state: after.state })
 }
 
@@ -55,13 +55,13 @@ export async function appendInTransaction(
   const { events, lease, after } = input
   const appendedNow = await transaction(async (inside) => {
     const row = await lockedRow(inside, place, input)
-    if (row === 'behind') return null
+    if (row === 'outdated') return null
     const known: Known = { key: row.key, position: row.position, state: stateOf(row) }
     let result: Appended = { records: [], known }
-    if (events.length === 0) await appendNothing(inside, row.key, input)
+    if (events.length === 0) await storeLeaseAndDebug(inside, row.key, input)
     else {
       const next = stateAfter(known.state, events, AT_COMMIT)
-      const now = await appendBehind(inside, known, { ...input, ...next })
+      const now = await appendAfter(inside, known, { ...input, ...next })
       if (now === null) throw new Error('A locked conversation changed')
       result = appended(known, {
         events,
@@ -110,17 +110,17 @@ function appended(
 }
 
 /**
- * Checks whether an append is allowed, and returns the locked row. Creates the row if there is none. `behind`: the log
+ * Checks whether an append is allowed, and returns the locked row. Creates the row if there is none. `outdated`: the log
  * is ahead of the writer.
  */
 async function lockedRow(
   query: Query,
   place: Place,
   { after, lease }: Pick<AppendInput, 'after' | 'lease'>,
-): Promise<TimedRow | 'behind'> {
+): Promise<TimedRow | 'outdated'> {
   for (;;) {
     const row = await lockRow(query, place)
-    if (row !== null && after !== undefined && after < row.position) return 'behind'
+    if (row !== null && after !== undefined && after < row.position) return 'outdated'
     checkAppend(place.id, row && { position: row.position, lease: leaseOf(row) }, {
       after,
       lease,

@@ -1,10 +1,10 @@
 import { DamagedError } from '../../core/errors.ts'
 import type { LogRecord } from '../../core/events/events.ts'
 import type { Query } from '../../postgres/database.ts'
-import { isOwnKey, keyOf } from '../../postgres/plain-text.ts'
 import { isCorrupt } from '../../postgres/postgres-errors.ts'
 import type { Place } from '../conversation-row.ts'
 import { CHUNK } from '../pause.ts'
+import { isOwnKey, keyOf } from '../plain-text.ts'
 import { eventIn, type RecordRow, recordsOf } from '../record-rows.ts'
 import { type DeletedMessages, messageIn, titleOf } from '../summary.ts'
 

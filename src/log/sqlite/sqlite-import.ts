@@ -1,8 +1,8 @@
 import { ByrefError } from '../../core/errors.ts'
-import { toPlain } from '../../postgres/plain-text.ts'
 import { eventSum, seal } from '../checksums.ts'
 import { existsError } from '../conversation-log.ts'
 import { type Place, stateColumns } from '../conversation-row.ts'
+import { toPlain } from '../plain-text.ts'
 import { type ImportedLine, importStaged, type Lines, type Staged } from '../read-lines.ts'
 import { messageIn } from '../summary.ts'
 import {

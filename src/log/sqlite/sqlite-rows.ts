@@ -9,7 +9,7 @@ import {
   stateColumns,
   stateOf,
 } from '../conversation-row.ts'
-import { recordsAfter } from '../copy-event.ts'
+import { recordsAfter } from '../log-entry.ts'
 import { checkAppend, leaseAfter, type TextAppendInput } from '../log-storage.ts'
 import { CHUNK, pause } from '../pause.ts'
 import { eventIn, type RecordRow, recordsOf } from '../record-rows.ts'

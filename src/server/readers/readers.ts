@@ -48,14 +48,16 @@ export interface Readers {
 
 /** Decides by the labels in the log who may read what. Null if no agent has trust on: then nothing is checked. */
 export function createReaders(agents: readonly Agent[], root: ConversationLog): Readers | null {
-  if (agents.every(({ trust }) => trust === 'off')) return null
+  const [agent] = agents
+  if (!agent || agents.every(({ trust }) => trust === 'off')) return null
   const index = new LabelIndex(root)
   const tools = labelsOfResults(agents)
-  return { of: (subject) => new Reader(subject, { agents, index, tools }), close: index.close }
+  return { of: (subject) => new Reader(subject, { agent, index, tools }), close: index.close }
 }
 
 interface ReaderSources {
-  agents: readonly Agent[]
+  /** Any of the agents, because they share one store. */
+  agent: Agent
   index: LabelIndex
   /** The labels that tools declare for their results. */
   tools: ReadonlyMap<string, Label>
@@ -196,11 +198,8 @@ export class Reader {
   ): Promise<Label | null> {
     const known = await this.#index.asset(log, ref)
     if (known) return known
-    for (const agent of this.#sources.agents) {
-      const info = await findAsset(ref.id, agent.scoped(log.namespace).assets)
-      if (info?.label) return readLabel(info.label)
-    }
-    return null
+    const info = await findAsset(ref.id, this.#sources.agent.scoped(log.namespace).assets)
+    return info?.label ? readLabel(info.label) : null
   }
 }
 

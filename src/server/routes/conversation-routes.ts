@@ -125,9 +125,9 @@ export const conversationRoutes: readonly Route[] = [
       errors: ['message_not_found', 'conversation_exists'],
     },
     async ({ body, conversation, attemptId, json }) => {
-      const { id, agent } = await conversation()
+      const { id, agentOf } = await conversation()
       const attempt = body.id === undefined ? attemptId() : undefined
-      const fork = await agent()
+      const fork = await agentOf()
         .fork(id, { ...body, id: body.id ?? attempt ?? newId() })
         .catch(unlessRepeated(attempt, ['conversation_exists', 'log_conflict']))
       return fork === null ? json({ id: attempt }) : json({ id: fork }, 201)
@@ -142,7 +142,7 @@ export const conversationRoutes: readonly Route[] = [
       answers: { 200: { types: ['application/x-ndjson'] } },
     },
     async ({ c, caller, reader, query, conversation }) => {
-      const { id, log, summary, reading: readingOf } = await conversation()
+      const { id, log, summary, readingOf } = await conversation()
       if (query.debug && !hasRole(caller, 'owner')) {
         throw new ByrefError('forbidden', 'Only owners may export debug data')
       }

@@ -26,7 +26,7 @@ export const dataRoutes: readonly Route[] = [
       errors: ['message_not_found', 'variable_not_found', 'invalid_reference'],
     },
     async ({ query, conversation, json }) => {
-      const { id, log, reading: readingOf } = await conversation()
+      const { id, log, readingOf } = await conversation()
       const { messages } = await readState(log, id)
       await loadValidator()
       const board = boardOf(messages, { points: true })
@@ -56,12 +56,12 @@ export const dataRoutes: readonly Route[] = [
       errors: ['conversation_busy', 'invalid_data', 'schema_violation', 'invalid_message'],
     },
     async ({ body, reader, speaker, conversation, attemptId, json }) => {
-      const { id, log, agent } = await conversation()
+      const { id, log, agentOf } = await conversation()
       const label = await reader?.labelOfNamed(log, body)
       const attempt = attemptId()
       const edit = { ...(attempt ? { id: attempt } : {}), ...body, type: 'data' }
       const message = spokenBy(edit, speaker)
-      const added = await agent()
+      const added = await agentOf()
         .add(id, message, { label })
         .catch(unlessRepeated(message.id === attempt ? attempt : undefined, ['message_exists']))
       return json({ messageId: added?.messageIds[0] ?? attempt }, added ? 201 : 200)

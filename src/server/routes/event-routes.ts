@@ -20,7 +20,7 @@ export function eventRoutes(hub: EventHub): Route[] {
         answers: { 200: eventsPage },
       },
       async ({ query, conversation, json }) => {
-        const { id, log, reading: readingOf } = await conversation()
+        const { id, log, readingOf } = await conversation()
         const records = await log.read(id, query)
         const reading = await readingOf()
         const next = records.length === query.limit ? (records.at(-1)?.position ?? null) : null

@@ -66,17 +66,12 @@ type Reading = Pick<ConversationReader, 'labels' | 'may'>
  * Returns the labels of a conversation. On a server without trust everybody may read everything, but agents of another
  * server may have run the conversation with trust on. Null if no run had trust on.
  */
-async function labelsOf({ id, log, reading }: FoundConversation): Promise<Reading | null> {
-  const restricted = await reading()
+async function labelsOf({ id, log, readingOf }: FoundConversation): Promise<Reading | null> {
+  const restricted = await readingOf()
   if (restricted) return restricted
   const labels = new ConversationLabels()
-  let hasLabels = false
-  for await (const record of readAll(log, id)) {
-    const { event } = record
-    labels.apply(record)
-    if ('trust' in event && event.trust !== 'off') hasLabels = true
-  }
-  return hasLabels ? { labels, may: () => true } : null
+  for await (const record of readAll(log, id)) labels.apply(record)
+  return labels.hasTrust ? { labels, may: () => true } : null
 }
 
 function marksOf({ labels, may }: Reading, after: number): z.infer<typeof labelsAnswer> {

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import type { RunOptions } from '../../agent/start-run.ts'
 import { ByrefError } from '../../core/errors.ts'
 import type { EventOf } from '../../core/events/events.ts'
 import type { JsonValue } from '../../core/json/json.ts'
@@ -30,7 +31,7 @@ export const messageRoutes: readonly Route[] = [
       answers: { 200: wire.messagesPage },
     },
     async ({ query, conversation, json }) => {
-      const { id, log, summary, reading: readingOf } = await conversation()
+      const { id, log, summary, readingOf } = await conversation()
       const page = await pageOfMessages(log, id, { ...query, end: summary.position })
       const reading = await readingOf()
       if (!reading) return json(page)
@@ -68,7 +69,7 @@ export const messageRoutes: readonly Route[] = [
       errors: ['message_not_found'],
     },
     async ({ param, conversation, json }) => {
-      const { id, log, reading: readingOf } = await conversation()
+      const { id, log, readingOf } = await conversation()
       const { payload } = await findMessage(log, id, param('messageId'))
       const reading = await readingOf()
       return json(reading ? reading.message(payload) : payload)
@@ -97,7 +98,7 @@ export const messageRoutes: readonly Route[] = [
       errors: ['message_not_found'],
     },
     async ({ param, conversation, json }) => {
-      const { id, anyAgent, reading: readingOf } = await conversation()
+      const { id, anyAgent, readingOf } = await conversation()
       const messageId = param('messageId')
       const reading = await readingOf()
       reading?.need(reading.shownTo(messageId), 'The debug data')
@@ -130,7 +131,7 @@ async function send(call: Call<undefined, z.infer<typeof wire.sendBody>>) {
       'You may not set the context of a run, because tools may rely on it. Leave out "context". A server allows it with createServer({ speakAs }), or sets it with createServer({ contextOf })',
     )
   }
-  const { id, log, agent: agentOf } = await call.conversation()
+  const { id, log, agentOf } = await call.conversation()
   const agent = agentOf(body.agent as string | undefined)
   const attempt = call.attemptId()
   const inputs = inputsOf(body, attempt).map((input) => spokenBy(input, speaker))
@@ -141,7 +142,7 @@ async function send(call: Call<undefined, z.infer<typeof wire.sendBody>>) {
     .start({
       conversation: id,
       messages: inputs,
-      ifBusy: body.ifBusy as 'queue',
+      ifBusy: body.ifBusy as RunOptions['ifBusy'],
       ...(label ? { label } : {}),
       ...(body.context === undefined ? {} : { context: body.context as JsonValue }),
       ...(body.output ? { output: body.output } : {}),
@@ -154,7 +155,7 @@ async function send(call: Call<undefined, z.infer<typeof wire.sendBody>>) {
 
 async function retry(call: Call<undefined, z.infer<typeof wire.retryBody>>) {
   const { body, reader, speaker, json } = call
-  const { id, log, agent: agentOf, reading: readingOf } = await call.conversation()
+  const { id, log, agentOf, readingOf } = await call.conversation()
   const agent = agentOf(body.agent)
   const original = await findMessage(agent.log, id, call.param('messageId'))
   const { payload } = original

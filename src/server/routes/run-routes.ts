@@ -32,9 +32,9 @@ export const runRoutes: readonly Route[] = [
       answers: { 202: wire.resumed },
     },
     async ({ conversation, json }) => {
-      const { id, summary, agent } = await conversation()
+      const { id, summary, agentOf } = await conversation()
       const isDue = summary.openRun !== null || summary.queued > 0
-      if (isDue) agent().resume(id)
+      if (isDue) agentOf().resume(id)
       return json({ resumed: isDue }, 202)
     },
   ),
@@ -63,7 +63,7 @@ export const runRoutes: readonly Route[] = [
       errors: ['message_not_found'],
     },
     async ({ query, param, conversation, json }) => {
-      const { id, anyAgent, reading: readingOf } = await conversation()
+      const { id, anyAgent, readingOf } = await conversation()
       const messageId = param('messageId')
       const agent = anyAgent()
       const reading = await readingOf()

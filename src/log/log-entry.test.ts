@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ConversationEvent } from '../core/events/events.ts'
-import { splitDebug } from './copy-event.ts'
+import { splitDebug } from './log-entry.ts'
 
 const said = (metadata: unknown, id: unknown = 'a') =>
   ({ type: 'NEW_MESSAGE', payload: { id, content: 'x', metadata } }) as unknown as ConversationEvent

@@ -7,7 +7,10 @@ const SPECIAL = /[\u0000\\]/
 /** Maximum length of a key: an index of PostgreSQL has no room for longer ones. */
 const MAX_KEY = 200
 
-/** Encodes any text for PostgreSQL: NUL, lone surrogates and backslashes become JSON escapes. */
+/**
+ * Encodes any text for PostgreSQL: NUL, lone surrogates and backslashes become JSON escapes. Logs in SQLite encode it
+ * too, so that both compare and sort the same text.
+ */
 export function toPlain(text: string): string {
   return isPlain(text) ? text : JSON.stringify(text).slice(1, -1)
 }
