@@ -1,4 +1,4 @@
-import { namedBody } from '../assets/held-body.ts'
+import { fileRefIn } from '../assets/held-body.ts'
 import { defineTool, type Tool, type ToolContext } from '../boundary/tool.ts'
 import { ByrefError } from '../core/errors.ts'
 import type { JsonObject } from '../core/json/json.ts'
@@ -80,7 +80,7 @@ type Asked = { type: 'value'; value: unknown } | { type: 'file'; ref: string }
 async function askedOf(ref: string, { read, assets }: ToolContext): Promise<Asked> {
   if (ref.includes('†')) {
     const value = await read(ref)
-    const file = namedBody(value)
+    const file = fileRefIn(value)
     return file === null ? { type: 'value', value } : { type: 'file', ref: file }
   }
   if (!isAssetRef(ref)) {

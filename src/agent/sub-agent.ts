@@ -4,7 +4,7 @@ import { fullRef } from '../assets/asset-tool-input.ts'
 import { PreparedContent } from '../assets/asset-writer.ts'
 import type { Assets } from '../assets/assets-contract.ts'
 import { defined } from '../assets/defined.ts'
-import { namedBody } from '../assets/held-body.ts'
+import { fileRefIn } from '../assets/held-body.ts'
 import { namedAssets } from '../assets/named-assets.ts'
 import type { JsonSchema, ToolSchema } from '../boundary/describe-schema.ts'
 import { declaresReferences } from '../boundary/resolve-assets.ts'
@@ -290,7 +290,7 @@ async function handedOver(text: string, session: Session, context: ToolContext):
 
 /** Returns a value as a part of a text: its JSON or a reference. */
 async function asText(content: unknown, assets: Assets): Promise<string> {
-  const file = namedBody(content)
+  const file = fileRefIn(content)
   if (file !== null) return `<|${file}|>`
   const written = typeof content === 'string' ? content : JSON.stringify(content)
   if (written.length <= MAX_INLINE) return written

@@ -58,7 +58,7 @@ function isDescribed({ asset_name, asset_type, description }: AssetMeta): boolea
  * bodies whose events were delivered are dropped before others, oldest first. Reading a dropped body throws
  * `asset_unsupported`.
  */
-export class AssetPayloads {
+export class EventBodies {
   readonly #eventBytes: number
   readonly #limit: number
   readonly #advice: string
@@ -77,7 +77,7 @@ export class AssetPayloads {
 
   /** Starts to keep a body. */
   keep(): KeptBody {
-    const body = { chunks: [], size: 0, isSettled: false }
+    const body = { chunks: [], size: 0, isDelivered: false }
     this.#bodies.add(body)
     return body
   }
@@ -91,7 +91,7 @@ export class AssetPayloads {
     if (body.size <= this.#eventBytes) {
       for (const other of this.#bodies) {
         if (this.#total <= this.#limit) break
-        if (other.isSettled) this.drop(other)
+        if (other.isDelivered) this.drop(other)
       }
     }
     if (body.size > this.#eventBytes || this.#total > this.#limit) this.drop(body)
@@ -133,5 +133,5 @@ export interface KeptBody {
   /** In bytes. */
   size: number
   /** Whether the event was delivered. The body is dropped when others need its room. */
-  isSettled: boolean
+  isDelivered: boolean
 }

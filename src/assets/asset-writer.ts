@@ -147,19 +147,19 @@ export class AssetWriter {
     about: StoreSaveOptions,
     options: VersionOptions,
   ): Promise<AssetInfo> {
-    const { payloads, locator } = this.#core
+    const { eventBodies, locator } = this.#core
     const { onEvent } = this.#scope
     const maker = this.#makerOf(options)
     const stored = this.#optionsFor(body.body, about, options)
-    const kept = onEvent ? payloads.keep() : null
+    const kept = onEvent ? eventBodies.keep() : null
     const info = infoOf(await storeBody(this.#core, { ...body, kept }, stored), locator)
     if (!kept) return info
     try {
       const meta = about.attributes?.meta as AssetMeta | undefined
-      const payload = payloads.withBody(createdPayload(info, maker, meta), kept)
+      const payload = eventBodies.withBody(createdPayload(info, maker, meta), kept)
       await onEvent?.({ type: 'ASSET_CREATED', payload })
     } finally {
-      kept.isSettled = true
+      kept.isDelivered = true
     }
     return info
   }
@@ -306,7 +306,7 @@ interface NewBody {
  * @throws ByrefError `asset_too_large`, `quota_exceeded`, and what the store throws
  */
 async function storeBody(
-  { store, quota, config, payloads }: AssetsCore,
+  { store, quota, config, eventBodies }: AssetsCore,
   { body, size, typeOf, kept }: NewBody,
   options: StoreSaveOptions,
 ): Promise<AssetRecord> {
@@ -330,7 +330,7 @@ async function storeBody(
     streamed += chunk.byteLength
     checkSize(streamed, bodyBytes)
     await checkRoom(streamed + inParts)
-    if (kept) payloads.add(kept, chunk)
+    if (kept) eventBodies.add(kept, chunk)
   }
 
   try {
@@ -346,13 +346,13 @@ async function storeBody(
       const metered = meterStream(body, { onChunk, signal })
       watched = metered.stream
       cancel = metered.cancel
-    } else if (kept) payloads.add(kept, body, true)
+    } else if (kept) eventBodies.add(kept, body, true)
     const { head, complete, body: whole } = await peek(watched, SNIFF_BYTES)
     const mime = await typeOf(head, complete)
     const { info } = await store.save(whole, mime, { ...options, owned: true, quota })
     return info
   } catch (error) {
-    if (kept) payloads.drop(kept)
+    if (kept) eventBodies.drop(kept)
     cancel(error)
     throw error
   }

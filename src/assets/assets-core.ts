@@ -1,5 +1,5 @@
 import type { AssetOrigin } from '../core/events/events.ts'
-import type { AssetPayloads } from './asset-events.ts'
+import type { EventBodies } from './asset-events.ts'
 import type { AssetLocator } from './asset-locator.ts'
 import type { AssetInfo, AssetRecord, FullAssetStore, StoreQuota } from './asset-store.ts'
 import type { ResolvedAssetsConfig } from './assets-config.ts'
@@ -13,7 +13,7 @@ export interface AssetsCore {
   config: ResolvedAssetsConfig
   locator: AssetLocator
   cache: ContentCache
-  payloads: AssetPayloads
+  eventBodies: EventBodies
   /** Absent if a namespace has no quota. */
   quota: StoreQuota | undefined
 }

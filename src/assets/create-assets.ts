@@ -2,7 +2,7 @@ import { checkMethods, checkOptions } from '../core/check-options.ts'
 import { ByrefError } from '../core/errors.ts'
 import type { AssetEvent } from '../core/events/events.ts'
 import { textStart } from '../core/json/cut.ts'
-import { AssetPayloads } from './asset-events.ts'
+import { EventBodies } from './asset-events.ts'
 import { AssetLocator, type NamespaceOption } from './asset-locator.ts'
 import { createAssetReader } from './asset-reader.ts'
 import type { AssetInfo } from './asset-store.ts'
@@ -43,7 +43,7 @@ export function createAssets(options: CreateAssetsOptions = {}): Assets {
     locator: new AssetLocator(config.namespacing),
     // What can be read only once must not stay here.
     cache: new ContentCache(store.readsOnce ? 0 : config.limits.cacheBytes),
-    payloads: new AssetPayloads(config),
+    eventBodies: new EventBodies(config),
     quota: quotaOf(config.limits),
   }
   return viewOf(core, scope)

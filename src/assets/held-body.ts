@@ -6,15 +6,15 @@ import type { Assets } from './assets-contract.ts'
  * Returns the reference of an object that names an asset by its `assetRef`, such as a file as a prompt shows it, or a
  * result of `query_tables`. Null for any other value.
  */
-export function namedAsset(value: unknown): string | null {
+export function refIn(value: unknown): string | null {
   const { assetRef } = Object(value) as { assetRef?: unknown }
   return typeof assetRef === 'string' && isAssetRef(assetRef) ? assetRef : null
 }
 
 /** Returns the reference of a file in a result, `{ assetRef, mimeType, … }`; null for any other value. */
-export function namedBody(value: unknown): string | null {
+export function fileRefIn(value: unknown): string | null {
   const { mimeType } = Object(value) as { mimeType?: unknown }
-  return typeof mimeType === 'string' ? namedAsset(value) : null
+  return typeof mimeType === 'string' ? refIn(value) : null
 }
 
 /** A field of an asset that holds a file of a result, such as `asset://id/content/picture`. */
@@ -42,7 +42,7 @@ export async function heldBody(
     // A field that is not there is found quickly, also in a table with many rows.
     if (typeof (await at([...fieldPath, 'assetRef'])) !== 'string') return null
     const value = await at(fieldPath)
-    const ref = namedBody(value)
+    const ref = fileRefIn(value)
     return ref === null ? null : { ref, value: value as object }
   } catch (error) {
     if (error instanceof ByrefError && error.code !== 'storage_failed') return null

@@ -1,6 +1,6 @@
 import type { Assets } from '../assets/assets-contract.ts'
 import { decodeDataUrl, parseDataUrl } from '../assets/bodies/data-url.ts'
-import { namedAsset, namedBody } from '../assets/held-body.ts'
+import { fileRefIn, refIn } from '../assets/held-body.ts'
 import { inParallel } from '../assets/in-parallel.ts'
 import { listRows } from '../assets/tables/table-rows.ts'
 import { type Alternatives, acceptsType } from '../core/board/schema-walk.ts'
@@ -193,7 +193,7 @@ function referenceAt(place: Place, where: Accepting): FoundReference | null {
  * objects.
  */
 function namedAssetAt(place: Place, where: Accepting): FoundReference | null {
-  const ref = namedAsset(place.value)
+  const ref = refIn(place.value)
   if (ref === null) return null
   const schemas = place.alternatives()
   const isForAssets = (one: JsonSchema) => acceptsRefs(one) && one.asset_ref_as !== undefined
@@ -212,13 +212,13 @@ function namedAssetAt(place: Place, where: Accepting): FoundReference | null {
 
 function mayBeRef(value: string | object): boolean {
   if (typeof value === 'string') return isAssetRef(value)
-  return Object.hasOwn(value, 'asset_id') || namedAsset(value) !== null
+  return Object.hasOwn(value, 'asset_id') || refIn(value) !== null
 }
 
 /** @param isExpected Whether the place accepts references. Then a reference may have no field path. */
 function parseRef(value: unknown, isExpected: boolean): string | AssetRef | null {
   if (typeof value === 'string') return value
-  const body = namedBody(value)
+  const body = fileRefIn(value)
   if (body !== null) return isExpected ? body : null
   const isRef = isExpected ? parseAssetRef(value as AssetRef) !== null : isAssetRef(value)
   return isRef ? (value as AssetRef) : null

@@ -1,6 +1,6 @@
 import type { Assets } from '../assets/assets-contract.ts'
 import { documentForm } from '../assets/bodies/mime-type.ts'
-import { heldBody, namedBody } from '../assets/held-body.ts'
+import { fileRefIn, heldBody } from '../assets/held-body.ts'
 import { inParallel } from '../assets/in-parallel.ts'
 import { ByrefError } from '../core/errors.ts'
 import { joinLabel, type LabelTree, wholeOf } from '../core/labels/label-tree.ts'
@@ -250,7 +250,7 @@ async function textFor(
   }
   if (mark.type !== 'variable' || !values) return { value: '' }
   const { value, labels } = await values.read(mark.text)
-  const file = namedBody(value)
+  const file = fileRefIn(value)
   if (file !== null) {
     const parts = parseAssetRef(file) as AssetRefParts
     const content = await values.labelsOf?.(parts)

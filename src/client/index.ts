@@ -119,6 +119,6 @@ export {
   type RowsOptions,
   type SendOptions,
 } from './create-client.ts'
-export type { ConversationStatus, LiveConversation, LiveOptions } from './live-conversation.ts'
+export type { LiveConversation, LiveOptions, LiveStatus } from './live-conversation.ts'
 export { ApiError } from './transport.ts'
 export type { ImportProgress, UploadOptions } from './upload.ts'

@@ -12,12 +12,12 @@ import { ApiError } from './transport.ts'
  * The status of a live conversation: loading, following the stream, reconnecting, or closed. It is closed by `close()`,
  * or because the server refused it; then there is an `error`.
  */
-export type ConversationStatus = 'connecting' | 'live' | 'reconnecting' | 'closed'
+export type LiveStatus = 'connecting' | 'live' | 'reconnecting' | 'closed'
 
 /** A conversation that updates itself. */
 export interface LiveConversation {
   readonly id: string
-  readonly status: ConversationStatus
+  readonly status: LiveStatus
   /** Why it was closed or is reconnecting; otherwise null. */
   readonly error: ApiError | null
   /** Whether the state contains all events from before it was opened. Until then, it contains only the first ones. */
@@ -62,7 +62,7 @@ class FollowedConversation implements LiveConversation {
   /** The position of the last record, also of one that could not be folded. */
   #position = 0
   #published = emptyConversation
-  #status: ConversationStatus = 'connecting'
+  #status: LiveStatus = 'connecting'
   #error: ApiError | null = null
   #loaded = false
   #firstPage: LiveOptions['firstPage']
@@ -75,7 +75,7 @@ class FollowedConversation implements LiveConversation {
     this.#start()
   }
 
-  get status(): ConversationStatus {
+  get status(): LiveStatus {
     return this.#status
   }
 
@@ -122,7 +122,7 @@ class FollowedConversation implements LiveConversation {
     }
   }
 
-  #enter(status: ConversationStatus, error: ApiError | null = null): void {
+  #enter(status: LiveStatus, error: ApiError | null = null): void {
     this.#status = status
     this.#error = error
     this.#publish()

@@ -4,7 +4,7 @@ import { type ConversationRow, summaryOfRow } from './conversation-row.ts'
 import { toPlain } from './plain-text.ts'
 
 /** The parts in which the statements of the two databases differ. */
-export interface SqlDialect {
+export interface QueryDialect {
   /** Adds a value of the statement. Returns its placeholder. */
   value(given: string | number): string
   /** The SQL function that finds a text in another. */
@@ -19,7 +19,7 @@ export interface SqlDialect {
 
 /** Runs a statement, in the dialect of the database, and returns its rows. */
 export type ReadRows = <Row extends object>(
-  sqlOf: (dialect: SqlDialect) => string,
+  sqlOf: (dialect: QueryDialect) => string,
 ) => Promise<Row[]>
 
 /** A row of the table of conversations, with the database's time. */
@@ -32,7 +32,7 @@ export interface ConversationsQuery {
   namespace: string
   options: ListOptions
   /** Returns the condition that a conversation contains the searched text; null without a search. */
-  matches: ((value: SqlDialect['value']) => string) | null
+  matches: ((value: QueryDialect['value']) => string) | null
 }
 
 /** Reads at most `size` conversations after a place, last changed first. */

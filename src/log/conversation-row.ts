@@ -3,10 +3,10 @@ import { seal, unseal } from './checksums.ts'
 import type { ConversationSummary } from './conversation-log.ts'
 import { fromPlain, toPlain } from './plain-text.ts'
 import {
-  type ConversationState,
   isDue,
   NEW_CONVERSATION,
   type StoredLease,
+  type SummaryState,
   summaryOf,
 } from './summary.ts'
 
@@ -32,7 +32,7 @@ export interface ConversationRow extends Place {
 }
 
 /** Returns the columns state (JSON with its checksum), due and root, in this order. */
-export function stateColumns(state: ConversationState): [string, number, string | null] {
+export function stateColumns(state: SummaryState): [string, number, string | null] {
   const { branch } = state
   return [seal(JSON.stringify(state)), isDue(state) ? 1 : 0, branch && toPlain(branch.root)]
 }
@@ -41,7 +41,7 @@ export function stateColumns(state: ConversationState): [string, number, string 
  * Decodes the column `state`. Returns the state of a new conversation for damaged text, so that one row does not break
  * a list.
  */
-export function stateOf({ state }: Pick<ConversationRow, 'state'>): ConversationState {
+export function stateOf({ state }: Pick<ConversationRow, 'state'>): SummaryState {
   const json = state && unseal(state)
   return json ? JSON.parse(json) : NEW_CONVERSATION
 }

@@ -9,10 +9,10 @@ import { CHUNK } from './pause.ts'
 import { redact } from './redact.ts'
 import type { StoredRun } from './runs.ts'
 import {
-  type ConversationState,
   type DeletedMessages,
   deletedBy,
   NEW_CONVERSATION,
+  type SummaryState,
   stateAfter,
   withoutMessages,
 } from './summary.ts'
@@ -58,7 +58,7 @@ export interface Staged {
   key: number
   header: ExportHeader
   position: number
-  state: ConversationState
+  state: SummaryState
   runs: readonly StoredRun[]
 }
 

@@ -10,7 +10,7 @@ import {
   readAll,
   type StoredRecord,
 } from './conversation-log.ts'
-import { type ConversationState, NEW_CONVERSATION, stateAfter } from './summary.ts'
+import { NEW_CONVERSATION, type SummaryState, stateAfter } from './summary.ts'
 
 const PAGE = 500
 
@@ -93,7 +93,7 @@ export async function verifyConversation(log: ConversationLog, id: string): Prom
   return { position: position + 1, reason: 'its summary does not match its records' }
 }
 
-function matches(summary: ConversationSummary, state: ConversationState): boolean {
+function matches(summary: ConversationSummary, state: SummaryState): boolean {
   const { openRun, queued, agent } = summary
   return openRun === state.openRun && queued === state.queued.length && agent === state.agent
 }

@@ -1,7 +1,7 @@
 import { isoTime } from '../core/iso-time.ts'
 import { checkPage, type ListPlace, pageOf, parseCursor, possibleId } from './check-arguments.ts'
 import { seal, unseal } from './checksums.ts'
-import type { ReadRows, SqlDialect } from './conversation-query.ts'
+import type { QueryDialect, ReadRows } from './conversation-query.ts'
 import { jsonIn, titleOfRow } from './conversation-row.ts'
 import {
   type Amounts,
@@ -125,7 +125,7 @@ export async function readCosts(
 function runsQuery(
   namespace: string,
   options: RunsOptions,
-  { limit, dialect }: { limit: number; dialect: SqlDialect },
+  { limit, dialect }: { limit: number; dialect: QueryDialect },
 ): string {
   const { value, schema } = dialect
   const place = options.cursor ? parseCursor(options.cursor) : null
@@ -145,7 +145,7 @@ interface FoundRun extends RunRow, ListPlace {
 }
 
 /** Returns the statement that reads {@link CostPart}s, without those of runs that are read by {@link splitQuery}. */
-function costsQuery(namespace: string, options: CostsOptions, dialect: SqlDialect): string {
+function costsQuery(namespace: string, options: CostsOptions, dialect: QueryDialect): string {
   const { by, group } = options
   const where = conditionsOf(namespace, options, dialect)
   const isWhole = group === 'model' ? ' AND r.split = 0' : ''
@@ -163,7 +163,7 @@ function costsQuery(namespace: string, options: CostsOptions, dialect: SqlDialec
 }
 
 /** Returns the statement that reads the runs with several models. */
-function splitQuery(namespace: string, options: CostsOptions, dialect: SqlDialect): string {
+function splitQuery(namespace: string, options: CostsOptions, dialect: QueryDialect): string {
   const where = conditionsOf(namespace, options, dialect)
   return `SELECT r.* FROM ${dialect.schema}runs r WHERE ${where} AND r.split = 1`
 }
@@ -187,7 +187,7 @@ function costParts(
 function conditionsOf(
   namespace: string,
   filter: RunFilter,
-  { value, find, schema, now }: SqlDialect,
+  { value, find, schema, now }: QueryDialect,
 ): string {
   const { agent, model, status, error, tool, conversation, since, until } = filter
   const { minCost, minTokens, minDurationMs } = filter

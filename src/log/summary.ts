@@ -5,7 +5,7 @@ import type { Branch, ConversationStatus, ConversationSummary } from './conversa
 import { needsUpdate, runAfter, type StoredRun } from './runs.ts'
 
 /** The data about a conversation's events that a log stores, so that lists need not read the events. */
-export interface ConversationState {
+export interface SummaryState {
   /** The title from the first chat message with text that was not deleted; null without one. */
   title: string | null
   /** Number of messages that were not deleted. */
@@ -28,7 +28,7 @@ export interface ConversationState {
 }
 
 /** The state before the first event. */
-export const NEW_CONVERSATION: ConversationState = {
+export const NEW_CONVERSATION: SummaryState = {
   title: null,
   messages: 0,
   openRun: null,
@@ -55,7 +55,7 @@ export interface StoredSummary {
   created: number
   updated: number
   position: number
-  state: ConversationState
+  state: SummaryState
   lease: StoredLease | null
   damage: Damage | null
 }
@@ -65,10 +65,10 @@ export interface StoredSummary {
  * {@link withoutMessages} then subtracts deleted messages. Never throws, whatever an imported event contains.
  */
 export function stateAfter(
-  before: ConversationState,
+  before: SummaryState,
   events: readonly ConversationEvent[],
   at: number,
-): { state: ConversationState; runs: StoredRun[] } {
+): { state: SummaryState; runs: StoredRun[] } {
   const state = { ...before }
   const runs: StoredRun[] = []
   for (const event of events) {
@@ -94,9 +94,9 @@ export interface DeletedMessages {
 
 /** Returns the state after messages were deleted. */
 export function withoutMessages(
-  state: ConversationState,
+  state: SummaryState,
   { deleted, title }: DeletedMessages,
-): ConversationState {
+): SummaryState {
   return { ...state, messages: state.messages - deleted, title }
 }
 
@@ -136,16 +136,16 @@ export function summaryOf(stored: StoredSummary, now: number): ConversationSumma
 }
 
 /** Returns whether a run is open or messages wait for one. */
-export function isDue({ openRun, queued }: ConversationState): boolean {
+export function isDue({ openRun, queued }: SummaryState): boolean {
   return openRun !== null || queued.length > 0
 }
 
-function statusOf({ openRun, approvals, failed }: ConversationState): ConversationStatus {
+function statusOf({ openRun, approvals, failed }: SummaryState): ConversationStatus {
   if (openRun !== null) return approvals.length > 0 ? 'waiting' : 'running'
   return failed ? 'failed' : 'idle'
 }
 
-function apply(state: ConversationState, event: ConversationEvent): void {
+function apply(state: SummaryState, event: ConversationEvent): void {
   switch (event.type) {
     case 'NEW_MESSAGE':
       addMessage(state, event)
@@ -182,10 +182,7 @@ function apply(state: ConversationState, event: ConversationEvent): void {
   }
 }
 
-function addMessage(
-  state: ConversationState,
-  event: ConversationEvent & { type: 'NEW_MESSAGE' },
-): void {
+function addMessage(state: SummaryState, event: ConversationEvent & { type: 'NEW_MESSAGE' }): void {
   state.messages++
   state.title ??= titleOf(event)
   if (event.deliver) {

@@ -26,7 +26,7 @@ export interface Statement {
 export type SqlWork<T> = Generator<Statement, T, Row[]>
 
 /** What differs between databases. */
-export interface SqlDialect {
+export interface RecordsDialect {
   name: string
   /** Runs one or more statements. */
   read<T>(work: () => SqlWork<T>): Promise<T>
@@ -49,8 +49,8 @@ const FIRST = '\u{10ffff}'
 
 const IS_LIVE = '(expires IS NULL OR expires > $2)'
 
-/** Creates a {@link RecordIndex} in a SQL database, with the tables that {@link SqlDialect} stands for. */
-export function sqlRecords(dialect: SqlDialect): RecordIndex {
+/** Creates a {@link RecordIndex} in a SQL database, with the tables that {@link RecordsDialect} stands for. */
+export function sqlRecords(dialect: RecordsDialect): RecordIndex {
   const { name, read, write, among } = dialect
   return {
     name,
@@ -130,7 +130,7 @@ export function sqlRecords(dialect: SqlDialect): RecordIndex {
 
 /** Adds an entry, or says before it writes anything why it cannot. */
 function* addEntry(
-  dialect: SqlDialect,
+  dialect: RecordsDialect,
   { record, bodies }: NewEntry,
   quota: StoreQuota | undefined,
 ): SqlWork<{ unused: string[]; missing: string[] }> {
@@ -185,7 +185,7 @@ const FORGET_EMPTY = 'DELETE FROM byref.assets_spaces WHERE namespace = $1 AND a
 
 /** Removes a record; returns the bodies that no record needs any more, or null if there was no such record. */
 function* removeEntry(
-  { lock, among }: SqlDialect,
+  { lock, among }: RecordsDialect,
   values: [space: string, assetId: string, now: string, expired: 0 | 1],
 ): SqlWork<PlacedBody[] | null> {
   const [space] = values
@@ -220,7 +220,7 @@ function* removeEntry(
 
 /** Returns what the live records hold together with `more` bodies. */
 function* usageIn(
-  dialect: SqlDialect,
+  dialect: RecordsDialect,
   space: string,
   { now, more = [] }: { now: number; more?: NewEntry['bodies'] },
 ): SqlWork<StoreUsage> {
@@ -249,7 +249,7 @@ function* usageIn(
 }
 
 /** Returns the bodies of a namespace with these digests, and how many records need each. */
-function bodyRows({ among }: SqlDialect, space: string, digests: readonly string[]) {
+function bodyRows({ among }: RecordsDialect, space: string, digests: readonly string[]) {
   const text = `SELECT digest, size, key, users FROM byref.assets_bodies WHERE namespace = $1 AND ${among('digest', '$2')}`
   return rowsOf<PlacedBody & { users: number }>(text, [space, JSON.stringify(digests)])
 }

@@ -1,6 +1,6 @@
 import type { Assets } from '../../assets/assets-contract.ts'
 import { isPlainJson } from '../../assets/extract/may-hold-assets.ts'
-import { heldBody, namedAsset } from '../../assets/held-body.ts'
+import { heldBody, refIn } from '../../assets/held-body.ts'
 import { boundaryOf } from '../../boundary/boundary.ts'
 import { type CallPlan, isEditTool, isReadingTool } from '../../boundary/call-plan.ts'
 import { allRows } from '../../boundary/convert-asset.ts'
@@ -122,7 +122,7 @@ async function execute(
 function needsReference({ tool, written }: ActiveCall, item: CallItem): boolean {
   if (!isReadingTool(tool) || parseVariableRef(String(written.ref)) === null) return false
   const { ref } = item.arguments
-  return !isAssetRef(ref) && !isAssetId(ref) && namedAsset(ref) === null
+  return !isAssetRef(ref) && !isAssetId(ref) && refIn(ref) === null
 }
 
 /** Saves a value for a tool that reads assets, and returns its reference. */
@@ -285,7 +285,7 @@ async function mappedList(
     ? await source.read(each)
     : { value: (await withBytes(scope, plan, { each })).each }
   const { value } = found
-  const ref = typeof value === 'string' && isAssetRef(value) ? value : namedAsset(value)
+  const ref = typeof value === 'string' && isAssetRef(value) ? value : refIn(value)
   const parts = ref && parseAssetRef(ref)
   if (parts) {
     const { labelsOf } = source

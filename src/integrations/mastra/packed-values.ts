@@ -1,6 +1,6 @@
 import type { Assets } from '../../assets/assets-contract.ts'
 import { binaryBody } from '../../assets/extract/found-body.ts'
-import { namedBody } from '../../assets/held-body.ts'
+import { fileRefIn } from '../../assets/held-body.ts'
 import { isTooLong, previewOf, type StoringCall } from '../../boundary/store.ts'
 import { isPlainObject } from '../../core/json/json.ts'
 import { OFFLOADED_TYPE, type OffloadedValue } from '../../core/messages/offloaded.ts'
@@ -55,7 +55,7 @@ function holdsBytes(value: unknown): boolean {
 
 /** Returns a value with its stored parts, at any depth. Returns the same value if it has none. */
 export async function unpacked(value: unknown, assets: Assets): Promise<unknown> {
-  const ref = Object(value).offloaded === true ? namedBody(value) : null
+  const ref = Object(value).offloaded === true ? fileRefIn(value) : null
   // A long result of a tool is the content of its asset.
   if (ref !== null) {
     return assets.resolve(parseAssetRef(ref)?.fieldPath?.length ? ref : `${ref}/content`)

@@ -1,5 +1,5 @@
 import type { Assets } from '../../assets/assets-contract.ts'
-import { namedBody } from '../../assets/held-body.ts'
+import { fileRefIn } from '../../assets/held-body.ts'
 import { assetReads } from '../../boundary/resolve.ts'
 import type { Tool } from '../../boundary/tool.ts'
 import { SEARCH_TOOLS } from '../../boundary/tool-search.ts'
@@ -189,7 +189,7 @@ export function denialIn({ call }: LabelledResult, tool: Tool, text: string): st
 /** Returns the ids of the assets that stand for files in a value. */
 function filesIn(value: unknown): string[] {
   if (typeof value !== 'object' || value === null) return []
-  const ref = namedBody(value)
+  const ref = fileRefIn(value)
   const parts = ref === null ? null : parseAssetRef(ref)
   return [...(parts ? [parts.id] : []), ...Object.values(value).flatMap(filesIn)]
 }

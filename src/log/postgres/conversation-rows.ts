@@ -2,9 +2,9 @@ import type { Database, Query } from '../../postgres/database.ts'
 import type { ConversationSummary, ListOptions } from '../conversation-log.ts'
 import {
   conversationsPage,
+  type QueryDialect,
   type ReadRows,
   readConversations,
-  type SqlDialect,
   type TimedRow,
 } from '../conversation-query.ts'
 import type { Place } from '../conversation-row.ts'
@@ -56,7 +56,7 @@ async function firstRow(
 
 /** Reads the rows of statements that are composed at run time. */
 export function rowReader({ query }: Database): ReadRows {
-  return async <Row extends object>(sqlOf: (dialect: SqlDialect) => string): Promise<Row[]> => {
+  return async <Row extends object>(sqlOf: (dialect: QueryDialect) => string): Promise<Row[]> => {
     const values: unknown[] = []
     const value = (given: unknown): string => `$${values.push(given)}`
     const now = () => `(SELECT ${NOW})`
@@ -79,7 +79,7 @@ export async function listConversations(
   const matches =
     words === ''
       ? null
-      : (value: SqlDialect['value']) => {
+      : (value: QueryDialect['value']) => {
           const pattern = value(`%${words.replace(/[\\%_]/g, '\\$&')}%`)
           return isIndexed ? inIndex(pattern) : inTexts(pattern)
         }

@@ -5,13 +5,7 @@ import type { TimedRow } from '../conversation-query.ts'
 import { leaseOf, type Place, stateColumns, stateOf } from '../conversation-row.ts'
 import { recordsAfter } from '../log-entry.ts'
 import { type AppendInput, checkAppend, leaseAfter, type TextAppendInput } from '../log-storage.ts'
-import {
-  type ConversationState,
-  deletedBy,
-  isDue,
-  stateAfter,
-  withoutMessages,
-} from '../summary.ts'
+import { deletedBy, isDue, type SummaryState, stateAfter, withoutMessages } from '../summary.ts'
 import { appendAfter, storeLeaseAndDebug } from './append-statement.ts'
 import { createRow, lockRow } from './conversation-rows.ts'
 import { deleteMessages, readRecords } from './postgres-records.ts'
@@ -20,7 +14,7 @@ import { deleteMessages, readRecords } from './postgres-records.ts'
 export interface Known {
   key: number
   position: number
-  state: ConversationState
+  state: SummaryState
 }
 
 /** The records that an append stored, and the state after them. */
@@ -92,7 +86,7 @@ export async function appendInTransaction(
 export async function enqueueDue(
   query: Query,
   queue: ConversationQueue,
-  about: { place: Place; state: ConversationState; isReleased: boolean },
+  about: { place: Place; state: SummaryState; isReleased: boolean },
 ): Promise<void> {
   const { place, state, isReleased } = about
   if (!isDue(state) || (isReleased && state.approvals.length > 0)) return
@@ -103,7 +97,7 @@ export async function enqueueDue(
 
 function appended(
   { key, position }: Known,
-  { events, now, state }: Pick<AppendInput, 'events'> & { now: number; state: ConversationState },
+  { events, now, state }: Pick<AppendInput, 'events'> & { now: number; state: SummaryState },
 ): Appended {
   const records = recordsAfter(position, events, now)
   return { records, known: { key, position: position + records.length, state } }
@@ -136,8 +130,8 @@ async function lockedRow(
 async function withDeletions(
   query: Query,
   row: TimedRow,
-  { events, state }: { events: AppendInput['events']; state: ConversationState },
-): Promise<ConversationState> {
+  { events, state }: { events: AppendInput['events']; state: SummaryState },
+): Promise<SummaryState> {
   const ids = deletedBy(events)
   if (ids.length === 0) return state
   const left = withoutMessages(state, await deleteMessages(query, row.key, ids))

@@ -20,7 +20,7 @@ export interface Reading {
   declared(tool: string | undefined): Label
 }
 
-type Reader<T extends ConversationEvent['type']> = (
+type ReadEvent<T extends ConversationEvent['type']> = (
   event: EventOf<T>,
   reading: Reading,
 ) => ConversationEvent
@@ -30,11 +30,11 @@ const TEXT = 'Withheld: you are not among its readers'
 
 /** Returns an event as a reader may see it: values that they may not see are replaced by their types and sizes. */
 export function asRead(event: ConversationEvent, reading: Reading): ConversationEvent {
-  const read = READERS[event.type] as Reader<ConversationEvent['type']> | undefined
+  const read = READERS[event.type] as ReadEvent<ConversationEvent['type']> | undefined
   return read ? read(event, reading) : event
 }
 
-const READERS: { [T in ConversationEvent['type']]?: Reader<T> } = {
+const READERS: { [T in ConversationEvent['type']]?: ReadEvent<T> } = {
   NEW_MESSAGE(event, { labels, may }) {
     const { payload, context, overrides, label, ...rest } = event
     if (may(labels.message(payload.id) ?? labels.all)) return event

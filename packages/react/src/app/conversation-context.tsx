@@ -1,8 +1,8 @@
 import {
   type ConversationState,
-  type ConversationStatus,
   emptyConversation,
   type LiveConversation,
+  type LiveStatus,
 } from 'byref/client'
 import {
   createContext,
@@ -90,6 +90,6 @@ export function useConnection(): Pick<ConversationSource, 'status' | 'error' | '
   return { status, error, reconnect: source.reconnect }
 }
 
-function pending(id: string | null): ConversationStatus {
+function pending(id: string | null): LiveStatus {
   return id === null ? 'live' : 'connecting'
 }
