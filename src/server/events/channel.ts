@@ -65,6 +65,32 @@ export function namedFrame(event: string, value: unknown): Uint8Array {
   return encoder.encode(`event: ${event}\ndata: ${JSON.stringify(value)}\n\n`)
 }
 
+/** Changes the JSON of each {@link jsonFrame} in a stream. Named events and comments pass unchanged. */
+export function mapEvents(
+  stream: ReadableStream<Uint8Array>,
+  change: (value: unknown) => Promise<unknown>,
+): ReadableStream<Uint8Array> {
+  const decoder = new TextDecoder()
+  let rest = ''
+  return stream.pipeThrough(
+    new TransformStream<Uint8Array, Uint8Array>({
+      async transform(chunk, controller) {
+        const pieces = (rest + decoder.decode(chunk, { stream: true })).split('\n\n')
+        rest = pieces.pop() ?? ''
+        for (const piece of pieces) {
+          const lines = piece.split('\n')
+          const at = lines.findIndex((line) => line.startsWith('data: '))
+          if (at >= 0 && !lines.some((line) => line.startsWith('event: '))) {
+            const value = await change(JSON.parse((lines[at] as string).slice('data: '.length)))
+            lines[at] = `data: ${JSON.stringify(value)}`
+          }
+          controller.enqueue(encoder.encode(`${lines.join('\n')}\n\n`))
+        }
+      },
+    }),
+  )
+}
+
 interface Reader {
   /** The number of the next frame for the reader. */
   next: number

@@ -25,6 +25,7 @@ import {
 } from '../../log/conversation-log.ts'
 import { LabelIndex } from '../../log/label-index.ts'
 import { chatText, foldCase } from '../../log/summary.ts'
+import { mapEvents } from '../events/channel.ts'
 import { asRead } from './as-read.ts'
 
 /** Decides what a reader may see of one conversation. */
@@ -225,32 +226,4 @@ export function joinedLabel(
 /** Returns a label without its sources. */
 export function labelInput({ integrity, confidentiality, readers }: Label): LabelInput {
   return { integrity, confidentiality, readers }
-}
-
-/** Changes the JSON of each event in a stream of server-sent events. Named events and comments pass unchanged. */
-function mapEvents(
-  stream: ReadableStream<Uint8Array>,
-  change: (value: unknown) => Promise<unknown>,
-): ReadableStream<Uint8Array> {
-  const decoder = new TextDecoder()
-  const encoder = new TextEncoder()
-  let rest = ''
-  return stream.pipeThrough(
-    new TransformStream<Uint8Array, Uint8Array>({
-      async transform(chunk, controller) {
-        const pieces = (rest + decoder.decode(chunk, { stream: true })).split('\n\n')
-        rest = pieces.pop() ?? ''
-        for (const piece of pieces) {
-          const lines = piece.split('\n')
-          // The server writes the data of an event on one line.
-          const at = lines.findIndex((line) => line.startsWith('data: '))
-          if (at >= 0 && !lines.some((line) => line.startsWith('event: '))) {
-            const value = await change(JSON.parse((lines[at] as string).slice('data: '.length)))
-            lines[at] = `data: ${JSON.stringify(value)}`
-          }
-          controller.enqueue(encoder.encode(`${lines.join('\n')}\n\n`))
-        }
-      },
-    }),
-  )
 }
