@@ -13,22 +13,25 @@ import { readState } from './read-conversation.ts'
 
 const never = () => new Promise(() => {})
 
+const isOf = (id: string) => (message: Message) => message.metadata.tool_result?.tool_call_id === id
+
 interface Options extends Partial<AgentOptions> {
+  slow?: Promise<unknown>
   pay?: Partial<Tool>
   isResumed?: boolean
 }
 
-/** The first answer calls `slow`, which never ends, and then `pay`, which ends at once. */
+/** The first answer calls `slow`, which by default never ends, and then `pay`, which ends at once. */
 function payingAgent(
   log: ConversationLog,
-  { pay = {}, isResumed = false, ...options }: Options = {},
+  { slow: waiting = never(), pay = {}, isResumed = false, ...options }: Options = {},
 ) {
   let payments = 0
   const slow = defineTool({
     id: 'slow',
     description: 'Takes long.',
     inputSchema: { type: 'object' },
-    execute: never,
+    execute: () => waiting,
   })
   const tools = [
     slow,
@@ -44,7 +47,7 @@ function payingAgent(
     { id: 'slow', name: 'slow', arguments: {} },
     { id: 'pay', name: 'pay', arguments: { _outputPath: '†state.paid' } },
   ]
-  const script = isResumed ? ['Done.'] : [{ calls }]
+  const script = isResumed ? ['Done.'] : [{ calls }, 'Done.']
   const model = scriptedModel(script)
   return { agent: createAgent({ model, tools, log, ...options }), payments: () => payments }
 }
@@ -133,15 +136,35 @@ describe('a call that has ended before an earlier one', () => {
         isResumed: true,
       })
       await agent.resume('c').result
-      const result = (await readState(log, 'c')).messages.findLast(
-        ({ metadata }) => metadata.tool_result?.tool_call_id === 'pay',
-      )
+      const result = (await readState(log, 'c')).messages.findLast(isOf('pay'))
       const { error, modelOutput } = kept as { error?: unknown; modelOutput?: unknown }
       if (error) expect(result?.metadata.tool_result).toMatchObject({ error })
       else expect(result?.content).toMatchObject({ assetRef: expect.stringContaining('asset://') })
       if (modelOutput) expect(result?.metadata.tool_result).toMatchObject({ model_output: 'much' })
       await agent.close()
     }
+  })
+
+  it('shows the model the same as any other call when its turn comes', async () => {
+    const log = createMemoryLog()
+    const slow = Promise.withResolvers<string>()
+    const big = 'x'.repeat(100_000)
+    let shown = 0
+    const pay = {
+      execute: () => ({ big }),
+      toModelOutput: () => `much, shown ${++shown} times`,
+    }
+    const { agent } = payingAgent(log, { slow: slow.promise, pay })
+    await startedAndPaid(agent, log)
+    slow.resolve('over')
+    expect(await agent.resume('c').result).toMatchObject({ text: 'Done.' })
+    const { messages } = await readState(log, 'c')
+    const ids = messages.flatMap(resultOf).map(([id]) => id)
+    expect(ids).toEqual(['slow', 'pay'])
+    expect(messages.find(isOf('pay'))?.metadata.tool_result).toMatchObject({
+      model_output: 'much, shown 1 times',
+    })
+    await agent.close()
   })
 
   it('keeps its labels', async () => {

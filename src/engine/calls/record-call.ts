@@ -47,7 +47,7 @@ export interface CallResult {
   edited?: unknown
   /** What the model sees instead of the value. */
   modelOutput?: JsonValue
-  /** Whether the value is ready for the log. */
+  /** Whether the value is ready for the log, and `modelOutput` is known. */
   isPrepared?: boolean
 }
 
@@ -73,7 +73,7 @@ export async function keepOutcome(scope: RunScope, result: CallResult): Promise<
     ...provenanceOf(outcome),
   }
   await scope.append({ events: [...outcome.events, finished] })
-  return { ...ready, outcome: { ...outcome, events: [] } }
+  return { ...ready, outcome: { ...outcome, events: [] }, isPrepared: true }
 }
 
 /** Returns the result of a call whose outcome was logged before. */
@@ -276,7 +276,7 @@ function withoutPreview(value: unknown): unknown {
 /** Offloads a result that is too large for a prompt, and computes what the model sees instead. */
 async function prepared(result: CallResult, scope: RunScope): Promise<CallResult> {
   const { plan, outcome } = result
-  if (outcome.error || result.isPrepared) return { ...result, isPrepared: true }
+  if (outcome.error || result.isPrepared) return result
   try {
     const modelOutput = modelOutputOf(plan, outcome.value)
     if (!mayOffload(result, scope)) return { ...result, modelOutput }
