@@ -70,15 +70,15 @@ export const saveAssetTool: AssetTool = {
     additionalProperties: false,
   },
   async execute({ text, mimeType, dataBase64, name, ref }, { assets }) {
-    const isNew = text !== undefined || dataBase64 !== undefined
-    if (ref !== undefined && !isNew) return summaryOf(await assets.info(textOf(ref, 'ref')))
+    const isOne = [text, dataBase64, ref].filter((one) => one !== undefined).length === 1
+    if (isOne && ref !== undefined) return summaryOf(await assets.info(textOf(ref, 'ref')))
     const type = mimeType === undefined ? null : textOf(mimeType, 'mimeType')
     const fileName = name === undefined ? null : textOf(name, 'name')
-    if (text !== undefined && dataBase64 === undefined && ref === undefined) {
+    if (isOne && text !== undefined) {
       return summaryOf(await saveText(textOf(text, 'text'), type ?? 'text/plain', fileName, assets))
     }
     const bytes = typeof dataBase64 === 'string' && dataBase64 ? decodeBase64(dataBase64) : null
-    if (text !== undefined || ref !== undefined || !bytes || type === null) {
+    if (!isOne || !bytes || type === null) {
       throw new ByrefError(
         'invalid_arguments',
         'Pass text, or dataBase64 (valid base64) with its mimeType, or the ref of an asset.',

@@ -82,7 +82,7 @@ const DEFAULT_LIMITS: Readonly<Required<AssetLimits>> = {
   bodyBytes: 4096 * MIB,
   items: 10_000,
   smallItems: 1_000,
-  // The events of results have some levels more, and at most 1,000.
+  // An event adds some levels to a result, and may have at most 1,000.
   depth: 900,
   resultBytes: 512 * MIB,
   quotaBytes: Infinity,

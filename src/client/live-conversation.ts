@@ -1,7 +1,7 @@
 import { type ConversationState, emptyConversation } from '../core/events/conversation-state.ts'
 import type { LogRecord } from '../core/events/events.ts'
 import { createFold, type Foldable } from '../core/events/fold.ts'
-import { inBackground } from '../core/in-background.ts'
+import { inBackground, throwLater } from '../core/in-background.ts'
 import { unlessAborted } from '../core/on-abort.ts'
 import type { EventsPage } from '../wire/types.ts'
 import { type FollowStreamOptions, followStream } from './follow-stream.ts'
@@ -114,10 +114,7 @@ class FollowedConversation implements LiveConversation {
       try {
         listener()
       } catch (error) {
-        // An uncaught exception of the app: following goes on.
-        queueMicrotask(() => {
-          throw error
-        })
+        throwLater(error)
       }
     }
   }

@@ -6,6 +6,13 @@ export function inBackground(what: string, work: Promise<unknown> | undefined): 
   work?.catch((error: unknown) => warn(`${what} failed in the background`, error))
 }
 
+/** Throws an error of an app's callback as an uncaught exception, so that the work around it goes on. */
+export function throwLater(error: unknown): void {
+  queueMicrotask(() => {
+    throw error
+  })
+}
+
 /** Reports a problem to the developer as a process warning, which does not end the process. */
 export function warn(message: string, cause: unknown): void {
   const warning = new Error(message, { cause })

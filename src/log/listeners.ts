@@ -1,3 +1,4 @@
+import { throwLater } from '../core/in-background.ts'
 import type { LogChange, SubscribeOptions } from './conversation-log.ts'
 import type { Place } from './conversation-row.ts'
 
@@ -78,7 +79,8 @@ function isWanted({ wants }: Audience, conversation: string, namespace: string |
   try {
     return wants?.(conversation, namespace) ?? true
   } catch (error) {
-    report(error)
+    // The change is already stored.
+    throwLater(error)
     return true
   }
 }
@@ -87,13 +89,7 @@ function call(listener: Listener, change: LogChange): void {
   try {
     listener(change)
   } catch (error) {
-    report(error)
+    // The change is already stored.
+    throwLater(error)
   }
-}
-
-/** Reports an error of a subscriber as an uncaught exception. The change is already stored. */
-function report(error: unknown): void {
-  queueMicrotask(() => {
-    throw error
-  })
 }

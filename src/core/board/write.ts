@@ -76,14 +76,15 @@ function checkNotInAsset(current: Maybe, { path, ...write }: Write): void {
   const appends = method === 'push' || method === 'concat'
   if (appends && isOffloaded(current)) throw storedAsAsset({ ...write, path })
   if (!mergeable(current, data)) return
-  const stack = [{ base: current, patch: data as unknown as object, path }]
+  const stack = [{ base: current, patch: data as JsonObject, path }]
   for (let frame = stack.pop(); frame; frame = stack.pop()) {
     const { base, patch, path } = frame
     if (isOffloaded(base)) throw storedAsAsset({ ...write, path })
     if (method !== 'merge') return
     for (const [key, item] of Object.entries(patch)) {
       const child = childOf(base, key)
-      if (mergeable(child, item)) stack.push({ base: child, patch: item, path: [...path, key] })
+      if (!mergeable(child, item)) continue
+      stack.push({ base: child, patch: item as JsonObject, path: [...path, key] })
     }
   }
 }
