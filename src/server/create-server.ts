@@ -319,8 +319,8 @@ class AgentServer implements Server {
     return caller
   }
 
-  async #authenticate(c: Context, { role, ...route }: Route): Promise<Caller> {
-    const isSigned = route.isSigned === true && c.req.query('signature') !== undefined
+  async #authenticate(c: Context, { role, takesSignature }: Route): Promise<Caller> {
+    const isSigned = takesSignature === true && c.req.query('signature') !== undefined
     const known = isSigned ? this.#signedCaller(c) : role && this.#auth.authenticate(c)
     const caller = (await known) ?? ANONYMOUS
     c.set('caller', caller)

@@ -22,7 +22,7 @@ export interface RouteSpec<Query = unknown, Body = unknown> {
   /** The role that callers need. Null: everybody may use the route without a token. */
   role: Role | null
   /** Whether a `signature` in the query replaces the token. */
-  isSigned?: boolean
+  takesSignature?: boolean
   /** A short description of the route. */
   summary: string
   query?: z.ZodType<Query>

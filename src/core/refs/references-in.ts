@@ -58,17 +58,17 @@ function inText(text: string): Omit<FoundReference, 'path'>[] {
 }
 
 function assetsIn(text: string): Omit<FoundReference, 'path'>[] {
-  if (isAssetRef(text)) return [refIn(text.trim(), text)].flat()
+  if (isAssetRef(text)) return [namedAsset(text.trim(), text)].flat()
   const marked = findEmbeddedRefs(text).flatMap(({ start, end, ref }) =>
-    refIn(text.slice(start + 2, end - 2).trim(), ref),
+    namedAsset(text.slice(start + 2, end - 2).trim(), ref),
   )
-  const bare = [...text.matchAll(ADDRESS)].flatMap(([url]) => refIn(url, url))
+  const bare = [...text.matchAll(ADDRESS)].flatMap(([url]) => namedAsset(url, url))
   // An address between marks is found both ways.
   const known = new Set(marked.map((one) => one.text))
   return [...marked, ...bare.filter((one) => !known.has(one.text))]
 }
 
-function refIn(text: string, ref: string | AssetRef): Omit<FoundReference, 'path'>[] {
+function namedAsset(text: string, ref: string | AssetRef): Omit<FoundReference, 'path'>[] {
   const parts = parseAssetRef(ref)
   return parts ? [{ text, variables: [], assets: [parts] }] : []
 }

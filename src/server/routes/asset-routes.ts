@@ -91,7 +91,7 @@ export const assetRoutes: readonly Route[] = [
     'GET /api/assets/:id/content',
     {
       role: 'reader',
-      isSigned: true,
+      takesSignature: true,
       summary: 'The body of an asset, a range of it, or a field; also by a signed URL',
       query: wire.contentQuery,
       answers: { 200: { types: ['*/*'] }, 206: { types: ['*/*'] }, 304: null },
