@@ -339,7 +339,8 @@ async function withReferences(
   if (!assets) return task
   const refs = assets.map(async (named) => {
     for (const store of [context.assets, own]) {
-      if (await findAsset(named, store)) return fullRef(store, named)
+      const found = await findAsset(named, store)
+      if (found) return fullRef(found, named)
     }
     throw new ByrefError(
       'asset_not_found',

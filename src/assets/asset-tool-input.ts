@@ -7,11 +7,10 @@ import {
 } from '../core/refs/asset-ref.ts'
 import type { FieldKey } from '../core/refs/field-path.ts'
 import type { AssetRefInput } from './asset-locator.ts'
-import type { Assets } from './assets-contract.ts'
+import type { AssetInfo } from './asset-store.ts'
 
-/** Returns the reference of an existing asset, or of the requested field in it. */
-export async function fullRef(assets: Assets, ref: AssetRefInput): Promise<string> {
-  const { ref: whole } = await assets.info(ref)
+/** Returns the complete reference of an asset, or of the field in it that `ref` names. */
+export function fullRef({ ref: whole }: AssetInfo, ref: AssetRefInput): string {
   const fieldPath = parseAssetRef(ref)?.fieldPath
   return fieldPath ? formatAssetRef({ ...parseAssetRef(whole), fieldPath } as AssetRefParts) : whole
 }

@@ -1,7 +1,8 @@
 import { ByrefError } from '../core/errors.ts'
 import { textStart } from '../core/json/cut.ts'
 import { OFFLOADED_TYPE } from '../core/messages/offloaded.ts'
-import { parseAssetRef } from '../core/refs/asset-ref.ts'
+import { isWholePath, parseAssetRef } from '../core/refs/asset-ref.ts'
+import type { FieldKey } from '../core/refs/field-path.ts'
 import type { AssetRefInput } from './asset-locator.ts'
 import type { AssetInfo } from './asset-store.ts'
 import { countOf, fieldBelow, fullRef, refOf, textOf } from './asset-tool-input.ts'
@@ -123,11 +124,10 @@ export const fetchAssetTool: AssetTool = {
       end: { type: 'integer' },
     },
   },
-  async execute(input, { assets, signal }) {
-    const ref = refOf(input)
-    const source = { assets, ref, signal }
-    const assetRef = await fullRef(assets, ref)
-    const { format = await defaultFormat(assets, ref, input), start, end } = input
+  async execute(input, context) {
+    const source = await Source.of(refOf(input), context)
+    const { assetRef } = source
+    const { format = await defaultFormat(source, input), start, end } = input
     if (format === 'text') return { assetRef, ...(await readText(source, input)) }
     if (format !== 'dataUrl' && format !== 'base64') {
       throw new ByrefError('invalid_arguments', 'format must be dataUrl, base64 or text.')
@@ -170,7 +170,8 @@ export const searchAssetTool: AssetTool = {
       ...(cursor !== undefined && { cursor: textOf(cursor, 'cursor') }),
       signal,
     }
-    const assetRef = await fullRef(assets, refOf(input))
+    const ref = refOf(input)
+    const assetRef = fullRef(await assets.info(ref), ref)
     const { searchAsset } = await import('./search/search-asset.ts')
     return { assetRef, ...(await searchAsset(assets, assetRef, options)) }
   },
@@ -180,30 +181,81 @@ function summaryOf({ ref, mime, size, kind }: AssetInfo) {
   return { assetRef: ref, mimeType: mime, size, kind }
 }
 
+/** What a call of `fetch_asset` reads: an asset or a field in it. */
+class Source {
+  readonly ref: AssetRefInput
+  readonly info: AssetInfo
+  readonly assets: Assets
+  readonly signal: AbortSignal | undefined
+  readonly #path: readonly FieldKey[] | undefined
+  #value: Promise<{ bytes: Uint8Array; mime: string }> | undefined
+
+  private constructor(ref: AssetRefInput, info: AssetInfo, { assets, signal }: AssetToolContext) {
+    this.ref = ref
+    this.info = info
+    this.assets = assets
+    this.signal = signal
+    this.#path = parseAssetRef(ref)?.fieldPath
+  }
+
+  /** @throws ByrefError `asset_not_found` */
+  static async of(ref: AssetRefInput, context: AssetToolContext): Promise<Source> {
+    return new Source(ref, await context.assets.info(ref), context)
+  }
+
+  /** The complete reference of what is read. */
+  get assetRef(): string {
+    return fullRef(this.info, this.ref)
+  }
+
+  /** Whether the whole asset is read, and not a field. */
+  get isWhole(): boolean {
+    return isWholePath(this.#path)
+  }
+
+  /** Whether all rows of a table are read. */
+  get isRows(): boolean {
+    return this.info.table !== null && isRows(this.#path)
+  }
+
+  /** The type of what is read. The value of a field is read for it. */
+  async mime(): Promise<string> {
+    return this.isWhole ? this.info.mime : (await this.value()).mime
+  }
+
+  /** Returns the value as a file: text, JSON or bytes. It is read once. */
+  value(): Promise<{ bytes: Uint8Array; mime: string }> {
+    this.#value ??= this.#readValue()
+    return this.#value
+  }
+
+  async #readValue(): Promise<{ bytes: Uint8Array; mime: string }> {
+    const value = await orAborted(this.signal, () => this.assets.resolve(this.ref))
+    return valueAsFile(value, { refOf: (path) => fieldBelow(this.ref, ['content'], path) })
+  }
+}
+
 /** Returns the default format: text for lines and structured content, data for files. */
 async function defaultFormat(
-  assets: Assets,
-  ref: AssetRefInput,
+  source: Source,
   { page, startLine, startColumn, endLine, start, end }: Record<string, unknown>,
 ): Promise<'text' | 'dataUrl'> {
   if ([page, startLine, startColumn, endLine].some((value) => value !== undefined)) return 'text'
-  const { structured, table, mime: type, size } = await assets.info(ref)
-  if (!structured) {
-    // Prompts show only whole files, so a part of a text must be in the result.
-    const isPart = (start ?? end ?? null) !== null
-    if (isPart && (isJsonType(type) || readsAsText(type))) return 'text'
-    if (documentForm(type) && size > MAX_BYTES) return 'text'
-    return (await assets.meta(ref)).asset_type === OFFLOADED_TYPE ? 'text' : 'dataUrl'
+  const { structured, table, mime: type, size } = source.info
+  if (structured) {
+    return table || source.isWhole || isValueText(await source.mime()) ? 'text' : 'dataUrl'
   }
-  if (table) return 'text'
-  const { mime, stream } = await assets.open(ref)
-  await stream.cancel()
-  return isJsonType(mime) || PLAIN_TEXT.test(mime) ? 'text' : 'dataUrl'
+  // Prompts show only whole files, so a part of a text must be in the result.
+  const isPart = (start ?? end ?? null) !== null
+  if (isPart && (isJsonType(type) || readsAsText(type))) return 'text'
+  if (documentForm(type) && size > MAX_BYTES) return 'text'
+  const { asset_type } = await source.assets.meta(source.ref)
+  return asset_type === OFFLOADED_TYPE ? 'text' : 'dataUrl'
 }
 
-/** The source that a call of `fetch_asset` reads. */
-interface Source extends AssetToolContext {
-  ref: AssetRefInput
+/** Returns whether a value of this type is text. */
+function isValueText(mime: string): boolean {
+  return isJsonType(mime) || PLAIN_TEXT.test(mime)
 }
 
 async function readRange(
@@ -235,50 +287,38 @@ async function readText(
   }
   const isRange = input.start !== undefined || input.end !== undefined
   const page = countOf(input, 'page')
-  const isTable = !isRange && (await namesRows(assets, ref))
-  const opened = isRange || isTable ? null : await assets.open(ref, { signal })
-  if (opened && documentForm(opened.mime)) {
-    await opened.stream.cancel()
+  const isTable = !isRange && source.isRows
+  const mime = isRange || isTable ? null : await source.mime()
+  if (mime !== null && documentForm(mime)) {
     const text = await orAborted(signal, () => assets.text(ref))
     return readDocumentPage(text, { ...range, page }, PAGE)
   }
   if (page !== undefined) {
-    await opened?.stream.cancel()
     throw new ByrefError(
       'invalid_arguments',
       'page works only for PDF and XLSX: leave it out, and use startLine to read on.',
     )
   }
   if (isTable) return readRowPage(await assets.rows(ref, { signal }), range, PAGE)
-  // JSON is formatted first, with a line for each value.
-  if (!opened || opened.info.structured || isJsonType(opened.mime)) {
-    await opened?.stream.cancel()
-    return readTextPage([await textAt(source, input)], range, PAGE)
+  if (mime === null) {
+    const { bytes } = await readRange(source, input)
+    return readTextPage([new TextDecoder().decode(bytes)], range, PAGE)
   }
+  if (!source.isWhole || source.info.structured || isJsonType(mime)) {
+    return readTextPage([await valueText(source)], range, PAGE)
+  }
+  const opened = await assets.open(ref, { signal })
   const text = await textOfBody(opened.stream, opened.mime)
   if (!text) throw notText()
   return readTextPage(text, range, PAGE)
 }
 
-/** Returns whether a reference names all rows of a table. */
-async function namesRows(assets: Assets, ref: AssetRefInput): Promise<boolean> {
-  return isRows(parseAssetRef(ref)?.fieldPath) && (await assets.info(ref)).table !== null
-}
-
-async function textAt(source: Source, input: Record<string, unknown>): Promise<string> {
-  const { assets, ref, signal } = source
-  if (input.start !== undefined || input.end !== undefined) {
-    const { bytes } = await readRange(source, input)
-    return new TextDecoder().decode(bytes)
-  }
-  const value = await orAborted(signal, () => assets.resolve(ref))
-  if (typeof value === 'string') return value
-  const { bytes, mime } = await valueAsFile(value, {
-    refOf: (path) => fieldBelow(ref, ['content'], path),
-  })
-  const found = Buffer.from(bytes).toString()
-  if (mime === 'application/json') return JSON.stringify(JSON.parse(found), null, 2)
-  if (PLAIN_TEXT.test(mime)) return found
+/** Returns a value as text. JSON is formatted, with a line for each value. */
+async function valueText(source: Source): Promise<string> {
+  const { bytes, mime } = await source.value()
+  const text = Buffer.from(bytes).toString()
+  if (mime === 'application/json') return JSON.stringify(JSON.parse(text), null, 2)
+  if (PLAIN_TEXT.test(mime)) return text
   throw notText()
 }
 
