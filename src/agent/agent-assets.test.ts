@@ -274,6 +274,58 @@ describe('createAgent, with assets', () => {
     expect(tools.map((names) => names.length)).toEqual([1, 4, 4])
   })
 
+  it('queries lists of objects by their † paths', async () => {
+    const towns = [
+      { town: 'Rome', people: 3 },
+      { town: 'Oslo', people: 1 },
+    ]
+    const list = {
+      ...camera,
+      id: 'list',
+      execute: () => ({ towns, 'a "b"': [{ x: 5 }], large: 'x'.repeat(50_000) }),
+    }
+    const query = (sql: string, more = {}) => ({
+      name: 'query_tables',
+      arguments: { sql, ...more },
+    })
+    const sum = 'select sum(people) as n from'
+    const model = scriptedModel([
+      {
+        calls: [
+          { name: 'list', arguments: { _outputPath: '†state.found' } },
+          query(`${sum} "†state.found.towns"`),
+        ],
+      },
+      {
+        calls: [
+          query(`${sum} "<|†result#1.towns|>" where town <> '†'`),
+          query(`${sum} †result#1.towns`),
+          query('select x as n from "†result#1[""a \\""b\\""""]"'),
+          query(`${sum} t`, { tables: { t: '†result#1.towns' } }),
+          query('select n + 1 as n from "†result#2"'),
+          query(`${sum} "†result#1"`),
+          query(`${sum} "†result#1.large"`),
+        ],
+      },
+      'Done.',
+    ])
+    const agent = createAgent({ model, tools: [list, 'query_tables'] })
+    const run = agent.run({ messages: say('How many?') })
+    await run.result
+    const results = run.messages.flatMap(({ metadata, content }) =>
+      metadata.tool_result ? [content ?? metadata.tool_result] : [],
+    )
+    const error = (words: string) => ({ error: { message: expect.stringContaining(words) } })
+    const n = (value: number) => ({ rows: [{ n: value }] })
+    expect(results.slice(1)).toMatchObject([
+      ...[n(4), n(4), n(4), n(5), n(4), n(5)],
+      error('several lists of rows. Name one of them: †result#1.towns, †result#1["a \\"b\\""].'),
+      error('is not an asset reference'),
+    ])
+    const written = run.messages.flatMap(({ metadata }) => metadata.tool_calls ?? [])
+    expect(written[1]?.arguments).toEqual({ sql: `${sum} "†state.found.towns"` })
+  })
+
   it('reads on in a large result from a search match', async () => {
     const rows = Array.from({ length: 2_000 }, (_, i) => ({ city: `Town ${i}`, people: i }))
     const many = defineTool({

@@ -51,8 +51,11 @@ export interface QueryLimits {
 export interface TableQuery {
   /** One SELECT; tables by their references in double quotes, or by the names of `tables`. */
   sql: string
-  /** References by the names that the query uses for them. */
-  tables?: Readonly<Record<string, string>>
+  /**
+   * Tables by the names that the query uses for them. Each is a reference, a list of objects, or an object with only one
+   * such list.
+   */
+  tables?: Readonly<Record<string, string | object>>
 }
 
 /** Options of {@link Assets.query}. */

@@ -44,7 +44,9 @@ export const CREATE_ASSETS: OptionTable<CreateAssetsOptions> = {
 
 const QUERY: OptionTable<TableQuery> = {
   sql: is.required(is.string),
-  tables: is.recordOf(is.string),
+  tables: is.recordOf(
+    is.checked<string | object>('a reference or a list of objects', isTableInput),
+  ),
 }
 const QUERY_OPTIONS: OptionTable<QueryOptions> = {
   ...SAVE_ASSET,
@@ -106,4 +108,9 @@ function isMarks(value: unknown): boolean {
   if (typeof value === 'function') return true
   if (typeof value !== 'object' || value === null) return false
   return Symbol.iterator in value || Symbol.asyncIterator in value
+}
+
+/** Whether a value can be a table of a query. */
+export function isTableInput(value: unknown): value is string | object {
+  return typeof value === 'string' || (typeof value === 'object' && value !== null)
 }

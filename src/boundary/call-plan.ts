@@ -1,5 +1,6 @@
 import { fetchAssetTool, saveAssetTool, searchAssetTool } from '../assets/asset-tools.ts'
 import { editAssetTool } from '../assets/edit/edit-asset-tool.ts'
+import { queryTablesTool, withVariableTables } from '../assets/tables/query-tables-tool.ts'
 import { ByrefError } from '../core/errors.ts'
 import type { CallError } from '../core/events/events.ts'
 import type { OutputMethod, ToolCall } from '../core/messages/message.ts'
@@ -74,7 +75,7 @@ export function planCall(
 ): CallPlan {
   const tool = tools.get(call.name) ?? null
   const { _outputPath, _outputMethod, _instance, _each, ...written } = Object(call.arguments)
-  const args = tool && isEditTool(tool) ? withEditedRef(written) : written
+  const args = tool ? normalArguments(tool, written) : written
   const instance = ownInstance(call.arguments)
   const plan: CallPlan = {
     id: call.id,
@@ -109,6 +110,12 @@ export function planCall(
     }
   }
   return plan
+}
+
+/** Returns the arguments of `edit_asset` and `query_tables` in the form in which the call reads them. */
+function normalArguments(tool: Tool, args: Record<string, unknown>): Record<string, unknown> {
+  if (isEditTool(tool)) return withEditedRef(args)
+  return tool.execute === queryTablesTool.execute ? withVariableTables(args) : args
 }
 
 /** Whether a tool is `edit_asset`, and not an app's own tool of that name. */

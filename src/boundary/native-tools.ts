@@ -32,7 +32,13 @@ const NATIVE: Readonly<Record<NativeToolName, Tool>> = {
     outputPath: true,
     ...OWN,
   } as Tool,
-  query_tables: { ...queryTablesTool, outputPath: true, maxResultChars: Infinity, ...OWN } as Tool,
+  query_tables: {
+    ...queryTablesTool,
+    description: `${queryTablesTool.description}. A † path in double quotes names a list of objects`,
+    outputPath: true,
+    maxResultChars: Infinity,
+    ...OWN,
+  } as Tool,
 }
 
 /** A tool of the app, or the name of a native tool. */

@@ -1,6 +1,10 @@
 import { ByrefError } from '../../core/errors.ts'
+import { isPlainObject } from '../../core/json/json.ts'
+import { parseVariableRef } from '../../core/refs/variable-ref.ts'
 import { textOf } from '../asset-tool-input.ts'
 import type { AssetTool } from '../asset-tools.ts'
+import { isTableInput } from '../assets-options.ts'
+import { refIn } from '../held-body.ts'
 import { jsonLine } from './table-facts.ts'
 
 /** Number of result rows that the model sees at once. It reads more with the reference. */
@@ -14,7 +18,7 @@ export const queryTablesTool: AssetTool = {
     'Runs one SQL SELECT (DuckDB) over tables and lists of rows in JSON. Name each by its reference in double quotes: select city, sum(n) from "asset://id" group by 1. Returns a new table: its reference and first rows',
   inputSchema: {
     type: 'object',
-    // `tables`, references by names, is accepted but not shown.
+    // `tables`, references or rows by names, is accepted but not shown.
     properties: { sql: { type: 'string' } },
     required: ['sql'],
   },
@@ -37,14 +41,38 @@ export const queryTablesTool: AssetTool = {
   },
 }
 
-function tablesOf(tables: unknown): Record<string, string> {
+function tablesOf(tables: unknown): Record<string, string | object> {
   if (tables === undefined || tables === null) return {}
   const entries = typeof tables === 'object' ? Object.entries(tables) : []
-  if (entries.length > 0 && entries.every(([, ref]) => typeof ref === 'string')) {
-    return Object.fromEntries(entries) as Record<string, string>
-  }
+  const found = entries.map(([name, table]) => [name, refIn(table) ?? table] as const)
+  const isValid = found.length > 0 && found.every(([, table]) => isTableInput(table))
+  if (isValid) return Object.fromEntries(found) as Record<string, string | object>
   throw new ByrefError(
     'invalid_arguments',
-    'tables must map names to references: { "rain": "asset://id" }.',
+    'tables must map names to references or lists of objects: { "rain": "asset://id" }.',
   )
+}
+
+/** Text and comments in SQL, and the names of tables: in double quotes, or a path after `from` or `join`. */
+const TOKEN =
+  /'(?:[^']|'')*'|--[^\n]*|\/\*[\s\S]*?\*\/|"((?:[^"]|"")*)"|(\b(?:from|join)\s+)(†[^\s,;()]+|<\|\s*†[^|]+\|>)/gi
+
+/**
+ * Returns the arguments of a query with the `†` paths that its SQL names as tables: `from "†result#1.items"`. Each
+ * becomes one of `tables`, under the same name.
+ */
+export function withVariableTables(args: Record<string, unknown>): Record<string, unknown> {
+  const { sql, tables } = args
+  if (typeof sql !== 'string' || !sql.includes('†')) return args
+  if (tables !== undefined && !isPlainObject(tables)) return args
+  const found: Record<string, string> = {}
+  const text = sql.replace(TOKEN, (token, quoted?: string, from = '', bare?: string) => {
+    const path = (quoted?.replaceAll('""', '"') ?? bare)?.replace(/^<\|\s*(†.*?)\s*\|>$/, '$1')
+    if (path === undefined || parseVariableRef(path) === null) return token
+    found[path] = path
+    // With the backslash, it stays a name.
+    return `${from}"\\${path.replaceAll('"', '""')}"`
+  })
+  if (Object.keys(found).length === 0) return args
+  return { ...args, sql: text, tables: { ...tables, ...found } }
 }

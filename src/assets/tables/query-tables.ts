@@ -6,6 +6,7 @@ import {
   isAssetRef,
   parseAssetRef,
 } from '../../core/refs/asset-ref.ts'
+import { formatStep } from '../../core/refs/variable-ref.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
 import { missingPeer } from '../../optional-peer.ts'
 import type { NamespaceOption } from '../asset-locator.ts'
@@ -63,10 +64,11 @@ export async function queryTables(
   }
   if (sql.length > MAX_SQL) throw queryFailed(`It is longer than ${MAX_SQL} characters.`)
   const sources = new Set<string>()
-  const refs = Object.entries({ ...referencesIn(sql), ...tables })
+  const all = Object.entries({ ...referencesIn(sql), ...tables })
   // Files are imported before the query has a process, because an import may need one, too.
-  const named = await Array.fromAsync(refs, async ([name, ref]) => {
-    return { name, ref, found: await importer.tableOf(ref, { signal, ...where }) }
+  const named = await Array.fromAsync(all, async ([name, table]): Promise<NamedTable> => {
+    if (typeof table !== 'string') return { name, list: givenList(name, table) }
+    return { name, ref: table, found: await importer.tableOf(table, { signal, ...where }) }
   })
   try {
     const [table] = await runTableTask(
@@ -103,12 +105,11 @@ function referencesIn(sql: string): Record<string, string> {
   return found
 }
 
-/** What a query names: a reference, and the table that it stands for. */
-interface NamedTable {
-  name: string
-  ref: string
-  found: Awaited<ReturnType<Importer['tableOf']>>
-}
+/** What a query names: rows, or a reference and the table that it stands for. */
+type NamedTable = { name: string } & (
+  | { list: RowList }
+  | { list?: undefined; ref: string; found: Awaited<ReturnType<Importer['tableOf']>> }
+)
 
 interface Binding extends NamespaceOption {
   folder: string
@@ -125,7 +126,14 @@ async function bind(
 ): Promise<BoundTable[]> {
   const bound: BoundTable[] = []
   const files = new Map<string, string>()
-  for (const { name, ref, found } of named) {
+  for (const one of named) {
+    const { name } = one
+    if (one.list) {
+      const file = `${bound.length}-list.parquet`
+      bound.push({ name, file, columns: await writeList(one.list, join(folder, file)) })
+      continue
+    }
+    const { ref, found } = one
     const list = found.table === null ? await listIn(reader, ref, namespace) : null
     const table = found.table ?? list?.ref
     if (table === undefined) throw queryFailed(`${ref} is ${Object(found).problem}. ${HOW}`)
@@ -182,14 +190,35 @@ async function listIn(
     fieldPath: fieldPath.length > 0 ? fieldPath : ['content'],
   })
   const value = await reader.resolve(whole, { namespace })
-  if (isRowList(value)) return { ref: whole, rows: listRows(value, whole) }
+  return onlyList(value, whole, (key) => fieldBelow(whole, [], [key]))
+}
+
+/**
+ * Returns the list of rows that a value is, or the only one in an object. Null if there is none.
+ *
+ * @param nameOf Returns the name of a field of the value.
+ * @throws ByrefError `invalid_arguments` if there are several
+ */
+function onlyList(value: unknown, name: string, nameOf: (key: string) => string): RowList | null {
+  if (isRowList(value)) return { ref: name, rows: listRows(value, name) }
   const lists = Object.entries(isPlainObject(value) ? value : {}).flatMap(([key, item]) => {
-    const at = fieldBelow(whole, [], [key])
+    const at = nameOf(key)
     return isRowList(item) ? { ref: at, rows: listRows(item, at) } : []
   })
   if (lists.length < 2) return lists[0] ?? null
   const names = lists.map((one) => one.ref).join(', ')
-  throw queryFailed(`${ref} has several lists of rows. Name one of them: ${names}.`)
+  throw queryFailed(`${name} has several lists of rows. Name one of them: ${names}.`)
+}
+
+/**
+ * Returns the rows that a query got as a value.
+ *
+ * @throws ByrefError `invalid_arguments` for a value without rows
+ */
+function givenList(name: string, value: object): RowList {
+  const list = onlyList(value, name, (key) => `${name}${formatStep(key)}`)
+  if (list) return list
+  throw queryFailed(`${name} is not a list of objects with at least one row.`)
 }
 
 function isRowList(value: unknown): value is readonly object[] {

@@ -144,7 +144,7 @@ function readQuoted(source: string, start: number): { value: string; end: number
 /** Escapes that differ between single quotes and JSON. */
 const SINGLE: Record<string, string> = { '"': '\\"', "\\'": "'" }
 
-function formatStep(key: FieldKey): string {
+export function formatStep(key: FieldKey): string {
   if (typeof key === 'number') return `[${key}]`
   return /^[\p{L}_$][\p{L}\p{M}\p{N}_$-]*$/u.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`
 }

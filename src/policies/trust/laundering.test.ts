@@ -305,6 +305,35 @@ describe('an untrusted value stays untrusted', () => {
     expect(result(labels, 3).integrity).toBe('untrusted')
   })
 
+  it('in a query over a result', async () => {
+    const rows = (id: string, integrity: 'trusted' | 'untrusted') =>
+      defineTool({
+        id,
+        description: id,
+        inputSchema: { type: 'object' },
+        readOnly: true,
+        returns: { integrity },
+        execute: () => [{ word: integrity }],
+      })
+    const query = (sql: string) => call('query_tables', { sql })
+    const agent = createAgent({
+      model: scriptedModel([
+        call('mine'),
+        call('others'),
+        query('SELECT 1 AS n FROM "†result#1"'),
+        query('SELECT 1 AS n FROM "†result#2"'),
+        'Done.',
+      ]),
+      trust: 'quarantine',
+      tools: ['query_tables', rows('mine', 'trusted'), rows('others', 'untrusted')],
+    })
+    const run = agent.run({ messages: say('Count') })
+    await run.result
+    const labels = await labelsOf(agent, run.conversation)
+    expect(result(labels, 3).integrity).toBe('trusted')
+    expect(result(labels, 4).integrity).toBe('untrusted')
+  })
+
   it('in a summary, when the prompt has become too long', async () => {
     const model = scriptedModel([
       call('theirs'),

@@ -91,7 +91,9 @@ function notedAssets(assets: Assets, noting: Noting): Assets {
     ...reading,
     config: assets.config,
     async query(query, options) {
-      const tables = Object.values(query.tables ?? {})
+      // Rows came with the arguments of the call, whose labels are known.
+      const given = Object.values(query.tables ?? {})
+      const tables = given.filter((table) => typeof table === 'string')
       const named = referencesIn([query.sql, tables]).flatMap((found) => found.assets)
       await Promise.all([...named.map(noteParts), ...tables.map(noteRef)])
       return assets.query(query, options)
