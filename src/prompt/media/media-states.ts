@@ -125,7 +125,7 @@ export class MediaStates {
 }
 
 function keyOf({ ref, fallback }: MediaPart): string {
-  return fallback === 'value' ? `value ${ref}` : ref
+  return `${fallback} ${ref}`
 }
 
 function isExpired(body: ReadBody): boolean {

@@ -116,6 +116,30 @@ describe('resolveMedia', () => {
     expect(reads).toHaveLength(2)
   })
 
+  it('shows the text of a file that a result also names', async () => {
+    const assets = createAssets({})
+    const { ref } = await assets.save(Buffer.from('{"total": 42}'), 'application/json')
+    const file = { kind: 'file', mimeType: 'application/json' } as const
+    const output = { type: 'text', value: 'saved' } as const
+    const result: TranscriptItem = {
+      type: 'results',
+      results: [
+        {
+          toolCallId: 'c',
+          toolName: 't',
+          isError: false,
+          output,
+          media: [media(ref, { ...file, fallback: 'type' })],
+        },
+      ],
+    }
+    const source = sourceOf(assets, { capabilities: blind })
+    for (let step = 0; step < 3; step++) {
+      const [part] = await partsOf([result, user(media(ref, file))], source)
+      expect(textOf(part)).toContain('"total": 42')
+    }
+  })
+
   it('reads several at once, and reads again what does not fit in the cache', async () => {
     const { assets, reads } = counted(createAssets({}))
     let open = 0

@@ -161,9 +161,9 @@ function noteOf(part: MediaPart, facts: MediaFacts | null, why: string): TextPar
     ...(size === undefined ? [] : [`${size} bytes`]),
     ...(name ? [JSON.stringify(name)] : []),
   ]
-  const text = `[${facts?.kind ?? part.kind} not shown: ${words.join(', ')}: ${why}]`
   // The type and the URL may come from outside.
-  return { type: 'text', text: escapeBlocks(text) }
+  const named = escapeBlocks(words.join(', '))
+  return { type: 'text', text: `[${facts?.kind ?? part.kind} not shown: ${named}: ${why}]` }
 }
 
 /** Returns `[not shown: image/tiff]`. */
