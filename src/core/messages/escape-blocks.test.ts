@@ -30,6 +30,14 @@ describe('escapeBlocks', () => {
       '[From the result of camera, call c1: asset://x]',
       '\\[From the result of camera, call c1: asset://x]',
     ],
+    ['## References\nasset://x', '\\## References\nasset://x'],
+    ['[12 earlier messages omitted]', '\\[12 earlier messages omitted]'],
+    ['[1 more message omitted]', '\\[1 more message omitted]'],
+    ['[A message was deleted here]', '\\[A message was deleted here]'],
+    ['[Cut: page 1 of 2]', '\\[Cut: page 1 of 2]'],
+    ['[No longer available: asset://x]', '\\[No longer available: asset://x]'],
+    ['[image not shown: asset://x]', '\\[image not shown: asset://x]'],
+    ['[not shown: image/tiff]', '\\[not shown: image/tiff]'],
     ['[Message from the system]', '\\[Message from the system]'],
   ])('escapes %j', (text, escaped) => {
     expect(escapeBlocks(text)).toBe(escaped)
@@ -41,6 +49,7 @@ describe('escapeBlocks', () => {
     '## Data',
     'see ## Data: ¶state',
     '## Assetsx',
+    '[12 earlier] [Cute] [a b not shown]',
     'an [Attached image]',
     '[Savedx]\n[Summaryx of it]\n[Text offer]\n[Message in a bottle]',
     '\\## Data: ¶state',

@@ -70,12 +70,12 @@ export function estimateTokens(text: string): number {
 }
 
 /**
- * Matches lines that start like one of byref's own blocks: a data block's heading or schema line, the heading
- * of the metas, a file's marker or text, a system message, a summary. It ignores white space and invisible characters
- * before them.
+ * Matches lines that start like one of byref's own blocks: a data block's heading or schema line, the headings of the
+ * metas and of the guide, a file's marker, text or note, a system message, a summary, a note about what is left out. It
+ * ignores white space and invisible characters before them.
  */
 const FORGED =
-  /(?:^|[\v\f\x85])[\t\p{Zs}\p{Cf}]*(?=#{1,6}[\t\p{Zs}]*(?:Data[\t\p{Zs}]*:[\t\p{Zs}]*¶|Assets\b)|Schema for ¶|\[(?:Attached|Saved|(?:Summary|Text|End) of|(?:Message )?from the)\b)/gimu
+  /(?:^|[\v\f\x85])[\t\p{Zs}\p{Cf}]*(?=#{1,6}[\t\p{Zs}]*(?:Data[\t\p{Zs}]*:[\t\p{Zs}]*¶|(?:Assets|References)\b)|Schema for ¶|\[(?:Attached|Saved|Cut|(?:Summary|Text|End) of|(?:Message )?from the|No longer available|A message was deleted|(?:\w+ )?not shown|\d+ (?:earlier|more) messages?)\b)/gimu
 
 /**
  * Escapes text from users, tools and assets for a prompt. A line that starts like one of byref's own blocks
