@@ -81,11 +81,15 @@ export function boardOf(messages: readonly Message[], { points = false } = {}): 
   return board
 }
 
-export function tryOnBoard(board: Board, message: Message): void {
+/**
+ * Adds a message to the board. Returns whether it worked. Another program may have written data that breaks its schema:
+ * it stays in the conversation, but not on the board.
+ */
+export function tryOnBoard(board: Board, message: Message): boolean {
   try {
     board.append(message)
+    return true
   } catch {
-    // Another program may have written data that breaks its schema. It stays in the conversation, but not on the
-    // board.
+    return false
   }
 }

@@ -18,6 +18,7 @@ import type { MessageInput } from '../../core/messages/to-message.ts'
 import { EventQueue } from '../../engine/follow-run.ts'
 import { resolveLimits } from '../../engine/limits.ts'
 import { next } from '../../engine/next.ts'
+import { tryOnBoard } from '../../engine/session-values.ts'
 import { readAll } from '../../log/conversation-log.ts'
 import { rethrowForClient } from './request-handler.ts'
 
@@ -44,8 +45,7 @@ export async function followConversation(
   const written = new Set<string>()
   const folded = createFold(undefined, {
     onMessage(message) {
-      board.append(message)
-      const block = blockOf(message)
+      const block = tryOnBoard(board, message) ? blockOf(message) : null
       if (block) written.add(identityOf(block))
     },
   })

@@ -14,6 +14,7 @@ import { type AnswerSource, readMetadata } from '../../../core/messages/read-met
 import { callIdOf } from '../../../core/refs/item-call.ts'
 import { renderEmbeddedRefs } from '../../../core/refs/render-embedded-refs.ts'
 import { formatVariable } from '../../../core/refs/variable-ref.ts'
+import { tryOnBoard } from '../../../engine/session-values.ts'
 import { type AnswerPiece, AnswerPieces } from '../../serving/answer-pieces.ts'
 
 /** Options of {@link RunChunks}. */
@@ -81,29 +82,24 @@ export class RunChunks {
       return [{ type: 'start', messageId: this.#runId }]
     }
     const isOfRun = this.#runId !== '' && !this.#isOver
-    if (event.type !== 'NEW_MESSAGE') return isOfRun ? this.#answered(event) : []
+    if (event.type !== 'NEW_MESSAGE') return isOfRun ? this.#chunksOf(event) : []
     if (event.deliver) return []
     // Data messages from before the run count: they are on the board.
     const data = isData(event.payload) ? this.#ofData(event.payload) : null
-    return isOfRun ? (data ?? this.#answered(event)) : []
+    return isOfRun ? (data ?? this.#chunksOf(event)) : []
   }
 
   /** Returns the value that a data message changed. A later chunk with the same id replaces it. */
   #ofData(message: Message): UIMessageChunk[] {
     const board = this.#board
-    try {
-      board.append(message)
-    } catch {
-      // A message of another program may break its schema. Then it is not on the board.
-      return []
-    }
+    if (!tryOnBoard(board, message)) return []
     const { kind = 'data', _instance: instance } = message.content as DataBlock
     const id = formatVariable({ kind, instance }, [])
     if (!board.has(id)) return []
     return [{ type: 'data-board', id, data: defined({ kind, instance, value: board.read(id) }) }]
   }
 
-  #answered(event: ConversationEvent): UIMessageChunk[] {
+  #chunksOf(event: ConversationEvent): UIMessageChunk[] {
     return this.#pieces.take(event).flatMap((piece) => this.#ofPiece(piece))
   }
 
