@@ -74,6 +74,29 @@ describe('compaction', () => {
     expect(Number(counted?.[1])).toBe(sum)
   })
 
+  it('summarizes only messages that are no longer shown', async () => {
+    const summarize = vi.fn(({ messages }: { messages: readonly Message[] }) => {
+      return messages.map(({ content }) => String(content).slice(0, 10)).join()
+    })
+    const history = { maxTokens: 800, summarize }
+    const talk = (words: string) => `${words} ${'talk '.repeat(200)}`
+    const model = scriptedModel([talk('Answer 1.'), talk('Answer 2.'), talk('Answer 3.')])
+    const agent = createAgent({ model, history })
+    const start = async (content: string, ...rules: string[]) => {
+      const system = rules.map((rule) => ({ role: 'system', content: rule }))
+      await agent.run({ conversation: 'c', messages: [...system, ...say(content)] }).result
+    }
+    await start(talk('Question 1'), 'Rule 1')
+    await start(talk('Question 2'), 'Rule 2')
+    await start(talk('Question 3'))
+    const left = summarize.mock.calls.flatMap(([{ messages }]) => messages)
+    expect(left.filter(({ sender }) => sender.participant_role === 'system')).toEqual([])
+    const last = prompts(model).at(-1) as string
+    expect(last).toMatch(/Rule 1.*Rule 2/s)
+    expect(last).toContain(`[Summary of ${left.length} earlier messages]`)
+    expect(new Set(left).size).toBe(left.length)
+  })
+
   it('keeps data, metas and the first system messages when it leaves messages out', async () => {
     const log = createMemoryLog()
     const assets = createAssets()
@@ -122,6 +145,40 @@ describe('compaction', () => {
     )
     expect(files?.length).toBeLessThanOrEqual(5)
     expect(prompts(model)[0]?.match(/\[Attached image/g)).toHaveLength(7)
+  })
+
+  it('fills the budget with the files of a question, says which are left out, and offers tools to read them', async () => {
+    const see = { provider: 'openai.responses', modelId: 'gpt-5' }
+    const picture = (n: number) => ({
+      type: 'file' as const,
+      data: new Uint8Array([...PNG, n]),
+      mediaType: 'image/png',
+    })
+    const note = (n: number) => ({
+      type: 'file' as const,
+      data: new TextEncoder().encode(`Note ${n}.`),
+      mediaType: 'text/plain',
+    })
+    const four = [0, 1, 2, 3]
+    const ask = async (...files: (ReturnType<typeof note> | ReturnType<typeof picture>)[]) => {
+      const model = Object.assign(scriptedModel(['I see.']), see)
+      const agent = createAgent({ model, tools: [page], media: { maxParts: 3 } })
+      const content = [{ type: 'text' as const, text: 'See' }, ...files]
+      await agent.run({ messages: [{ role: 'user', content }] }).result
+      const [prompt = ''] = prompts(model)
+      const count = (pattern: RegExp) => prompt.match(pattern)?.length ?? 0
+      return {
+        images: count(/"mediaType":"image\/png"/g),
+        notes: count(/Note \d\./g),
+        left: count(/\[image not shown: one call cannot carry more files/g),
+        reads: model.requests[0]?.tools?.some(({ name }) => name === 'fetch_asset'),
+      }
+    }
+    const none = { left: 0, reads: false }
+    expect(await ask(...four.map(picture))).toEqual({ images: 3, notes: 0, left: 1, reads: true })
+    expect(await ask(...four.map(note))).toEqual({ images: 0, notes: 4, ...none })
+    const mixed = [...[0, 1, 2].map(picture), ...four.map(note)]
+    expect(await ask(...mixed)).toEqual({ images: 3, notes: 4, ...none })
   })
 
   it('sends a small file beside one that is larger than the budget', async () => {

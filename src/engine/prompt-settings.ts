@@ -25,8 +25,8 @@ export interface HistoryOptions {
 /** Limits on the images and other files in a prompt. */
 export interface MediaBudget {
   /**
-   * Maximum number of files in one call. At the next compaction, older ones are replaced by text markers. Default:
-   * 20.
+   * Maximum number of files in one call, besides text files. A compaction replaces older ones by text markers.
+   * Default: 20.
    */
   maxParts?: number
   /** Maximum stored size of these files together, in bytes. Default: 48 MiB. */

@@ -49,7 +49,7 @@ export function placeCompact(
   placer.skip(omitted)
   const data = dataIn(omitted, placing)
   placer.write([
-    ...omissionNotes(omitted, summary),
+    ...omissionNotes(leftOut(messages, { from, pinned }).length, summary),
     ...placer.metas(namesIn(messages, known), messages.length),
     ...(data.length > 0 ? placer.topicOnce('variables') : []),
     ...data,
@@ -61,9 +61,9 @@ export function placeCompact(
 }
 
 /** Returns the texts that replace the messages which are left out. */
-function omissionNotes(messages: readonly Message[], summary: Compaction['summary']): TextPart[] {
+function omissionNotes(omitted: number, summary: Compaction['summary']): TextPart[] {
   const count = summary?.messages ?? 0
-  const more = countShown(messages) - count
+  const more = omitted - count
   const lines = [
     ...(summary
       ? [`[Summary of ${count} earlier ${plural(count)}]\n${escapeBlocks(summary.text)}`]
@@ -77,9 +77,18 @@ function plural(count: number): string {
   return count === 1 ? 'message' : 'messages'
 }
 
-/** Counts the messages that are neither log entries nor deleted. */
-export function countShown(messages: readonly Message[]): number {
-  return messages.filter((one) => one.message_type !== 'log' && !isDeleted(one)).length
+/** Returns the messages that a compaction leaves out of the prompt. Data is among them, although its values are shown. */
+export function leftOut(
+  messages: readonly Message[],
+  { from, pinned }: Pick<Compaction, 'from' | 'pinned'>,
+): Message[] {
+  return messages
+    .slice(0, indexOf(messages, from))
+    .filter((one) => isShown(one) && !isSystem(one) && !pinned.includes(one.id))
+}
+
+function isShown(message: Message): boolean {
+  return message.message_type !== 'log' && !isDeleted(message)
 }
 
 function dataIn(messages: readonly Message[], { merge, board }: Placing): TextPart[] {

@@ -11,10 +11,10 @@ import { type LoggedResult, resultItem } from './result-item.ts'
 import {
   type AssistantItem,
   assistantItem,
+  bodiesOfItem,
   bytesSent,
   itemTokens,
   type MediaPart,
-  mediaOfItem,
   type ResultItem,
   type TextPart,
   type TranscriptItem,
@@ -29,7 +29,7 @@ export interface Placing {
   board?: Pick<Board, 'entries'>
   /** The index of the first result that is shown in full. Older results are shown by name. */
   wholeFrom: number
-  /** References of the bodies that may be sent; null for all. */
+  /** References of the bodies that may be sent, besides text; null for all. */
   media: ReadonlySet<string> | null
 }
 
@@ -230,7 +230,10 @@ export class Placer {
 
   #placeUser(message: Message, placing: Placing): void {
     const { parts, names } = userParts(message, this.#knownHere)
-    const shown = parts.filter((part) => part.type === 'text' || this.#isSent(part, placing))
+    const shown = parts.flatMap((part) => {
+      if (part.type === 'text' || this.#isSent(part, placing)) return part
+      return part.fallback === 'note' && !this.#hides(part.ref) ? notSent(part) : []
+    })
     if (shown.length === 0) shown.push({ type: 'text', text: '(empty message)' })
     this.#push({ type: 'user', parts: [...shown, ...this.#metasOf(names)] })
   }
@@ -326,6 +329,14 @@ function placedMessages(
   )
 }
 
+/** Returns the text for a file that is left out, because one call cannot carry all. Its marker is before it. */
+function notSent({ kind }: MediaPart): TextPart {
+  return {
+    type: 'text',
+    text: `[${kind} not shown: one call cannot carry more files, and newer files come first]`,
+  }
+}
+
 /** Returns `[Saved image: asset_id="…"]`, with type and name. */
 function savedMarker({ kind, ref, mime, name }: AssetCreated): string {
   const line = marker({ kind, ref, fileName: name }).replace('[Attached', '[Saved')
@@ -342,7 +353,7 @@ class ItemList {
   push(item: TranscriptItem): void {
     this.items.push(item)
     this.tokens += itemTokens(item)
-    for (const part of mediaOfItem(item)) {
+    for (const part of bodiesOfItem(item)) {
       if (this.#seen.has(part.ref)) continue
       this.#seen.add(part.ref)
       this.bodies.parts++

@@ -1,9 +1,9 @@
 import { countWhile } from '../core/board/versioned.ts'
 import type { Compaction, CompactionReason } from '../core/events/events.ts'
 import { isDeleted, type Message } from '../core/messages/message.ts'
-import { countShown, isAsked, isSystem } from './place-compact.ts'
+import { isAsked, isSystem, leftOut } from './place-compact.ts'
 import { type PromptConversation, Transcript, type TranscriptOptions } from './transcript.ts'
-import { bytesSent, mediaOfItem, type TranscriptItem } from './transcript-item.ts'
+import { bodiesOfItem, bytesSent, type TranscriptItem } from './transcript-item.ts'
 
 /** The limits of a prompt. */
 export interface PromptBudget {
@@ -64,7 +64,7 @@ export async function planCompaction(
   const byName = shrink({ plan, tokens: tokensOf(plan) }, 'wholeFrom', trials)
   const { plan: shrunk, tokens } = shrink(byName, 'from', trials)
   if (reason === 'size' && tokens > now * 0.9) return null
-  const summary = summarize && (await summaryOf(summarize, messages, { before, from: shrunk.from }))
+  const summary = summarize && (await summaryOf(summarize, messages, { before, plan: shrunk }))
   const final = summary ? { ...shrunk, summary } : shrunk
   return { ...final, media: mediaWithin(conversation, final, { budget, transcript, gone }) }
 }
@@ -107,20 +107,21 @@ function shrink(
 }
 
 /**
- * Returns a summary of the messages before `from`. Null if no more messages are omitted than before, or if `summarize`
- * fails. Then the prompt only says how many messages are omitted.
+ * Returns a summary of the messages that a plan leaves out. Null if there are no more of them than before, or if
+ * `summarize` fails. Then the prompt only says how many messages are omitted.
  */
 async function summaryOf(
   summarize: NonNullable<CompactionPlan['summarize']>,
   messages: readonly Message[],
-  { before, from }: { before: Pick<Compaction, 'from' | 'summary'> | null; from: string | null },
+  { before, plan }: { before: Compaction | null; plan: Compaction },
 ): Promise<NonNullable<Compaction['summary']> | null> {
-  const { from: first = null, summary: previous = null } = before ?? {}
-  if (from === first) return null
-  const omitted = newlyOmitted(messages, first, from)
+  const known = new Set(before && leftOut(messages, before))
+  const omitted = leftOut(messages, plan).filter((one) => !known.has(one))
+  if (omitted.length === 0) return null
+  const { text: previous = null, messages: count = 0 } = before?.summary ?? {}
   try {
-    const text = String(await summarize({ messages: omitted, previous: previous?.text ?? null }))
-    return { text, messages: (previous?.messages ?? 0) + countShown(omitted) }
+    const text = String(await summarize({ messages: omitted, previous }))
+    return { text, messages: count + omitted.length }
   } catch {
     return null
   }
@@ -159,15 +160,16 @@ function mediaWithin(
   { budget, transcript, gone }: Pick<CompactionPlan, 'budget' | 'transcript' | 'gone'>,
 ): readonly string[] | null {
   const { state, board } = conversation
-  const all = trialOf(conversation, transcript, { ...plan, media: null }).items.flatMap(mediaOfItem)
+  const whole = trialOf(conversation, transcript, { ...plan, media: null })
+  const all = whole.items.flatMap(bodiesOfItem)
   const asked = Math.max(0, state.messages.findLastIndex(isAsked))
   const current = { ...state, messages: state.messages.slice(asked), assetsAfter: [] }
-  const named = trialOf({ state: current, board }, transcript, null).items.flatMap(mediaOfItem)
+  const named = trialOf({ state: current, board }, transcript, null).items.flatMap(bodiesOfItem)
   const distinct = new Set(named.map(({ ref }) => ref)).size
   const refs = [...new Set(all.toReversed().map(({ ref }) => ref))].filter((ref) => !gone.has(ref))
   const bytesOf = new Map(all.map((part) => [part.ref, bytesSent(part)]))
-  // If the files of the last question fill the budget, leave room for the next ones.
-  const share = distinct > budget.mediaParts ? 0.75 : 1
+  // If the files since the last question fill the budget, leave room for those of the next steps.
+  const share = distinct > budget.mediaParts && current.messages.some(isAnswer) ? 0.75 : 1
   const kept: string[] = []
   let bytes = 0
   for (const ref of refs) {
@@ -191,16 +193,4 @@ function isStart(message: Message): boolean {
 
 function idAt(messages: readonly Message[], index: number): string {
   return (messages[index] as Message).id
-}
-
-function newlyOmitted(
-  messages: readonly Message[],
-  before: string | null,
-  from: string | null,
-): readonly Message[] {
-  const start = messages.findIndex(({ id }) => id === before)
-  return messages.slice(
-    Math.max(0, start),
-    messages.findIndex(({ id }) => id === from),
-  )
 }

@@ -4,7 +4,7 @@ import { emptyConversation } from '../core/events/conversation-state.ts'
 import type { ConversationEvent } from '../core/events/events.ts'
 import { foldAll } from '../core/events/fold.ts'
 import { toMessage } from '../core/messages/to-message.ts'
-import { promptTokens } from './prompt-size.ts'
+import { compactionDue, promptTokens } from './prompt-size.ts'
 import { Transcript } from './transcript.ts'
 
 const ids = { runId: 'r', threadId: 'c' }
@@ -36,6 +36,20 @@ describe('promptTokens', () => {
     expect(tokensAfter()).toBeGreaterThan(50_000)
     expect(tokensAfter(said('b', 'user', 'More?'))).toBeGreaterThan(50_000)
     expect(tokensAfter({ type: 'MESSAGE_DELETED', messageId: 'long' })).toBeLessThan(100)
+  })
+
+  it('counts messages that are still to come as growth', () => {
+    const transcript = new Transcript({ guide: () => null })
+    const state = foldAll(emptyConversation, [])
+    const shown = { ...transcript.shown, tokens: 50_500, base: 50_000 }
+    const budget = { tokens: 100_000, mediaParts: 20, mediaBytes: 1e9 }
+    const due = (pending: string) => {
+      const message = toMessage({ role: 'user', content: pending })
+      const asked = { budget, now: 0, pending: [message] }
+      return compactionDue({ ...transcript, shown } as Transcript, state, asked)
+    }
+    expect(due('x'.repeat(400_000))).toBe('size')
+    expect(due('x')).toBe(null)
   })
 
   it('counts JSON like text, also in other scripts', () => {

@@ -91,7 +91,7 @@ export function compactionDue(
   const last = pending.at(-1) ?? state.messages.at(-1)
   if (!last || last.id === state.compaction?.through) return null
   const { stale, bodies, tokens, base } = transcript.shown
-  const isGrown = base === 0 || tokens - base > budget.tokens * GROWTH
+  const isGrown = base === 0 || tokens + tokensOf(pending) - base > budget.tokens * GROWTH
   if (isGrown && promptTokens(transcript, state, pending) > budget.tokens) return 'size'
   const parts = bodies.parts + pending.reduce((sum, one) => sum + attachedTo(one), 0)
   if (parts > budget.mediaParts || bodies.bytes > budget.mediaBytes) return 'media'

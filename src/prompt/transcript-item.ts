@@ -1,3 +1,4 @@
+import { isJsonType, readsAsText } from '../assets/bodies/mime-type.ts'
 import type { JsonValue } from '../core/json/json.ts'
 import type { KeptReasoning, Message } from '../core/messages/message.ts'
 import { escapeBlocks, estimateTokens } from '../core/messages/metas-block.ts'
@@ -88,6 +89,11 @@ export function mediaOfItem(item: TranscriptItem): MediaPart[] {
   if (item.type === 'results') return item.results.flatMap(({ media }) => media)
   if (item.type !== 'user') return []
   return item.parts.flatMap((part) => (part.type === 'media' ? part : []))
+}
+
+/** Returns the bodies that an item names, in order: the files that are not text. Text is cut, and needs no other limit. */
+export function bodiesOfItem(item: TranscriptItem): MediaPart[] {
+  return mediaOfItem(item).filter(({ mimeType: mime }) => !readsAsText(mime) && !isJsonType(mime))
 }
 
 /** Estimated maximum size of an image that was scaled down for a model, in bytes. */

@@ -264,7 +264,7 @@ function specialParameters(tools: readonly Tool[]): ReferenceGuideOptions {
 /** Returns the ids of the tools that are not in the prompt: those that the model finds by search, and later ones. */
 export function hiddenTools(
   settings: Pick<AgentSettings, 'later' | 'deferred'>,
-  state: Pick<ConversationState, 'assets'>,
+  state: Pick<ConversationState, 'assets' | 'compaction'>,
 ): ReadonlySet<string> | undefined {
   const { deferred } = settings
   const later = laterTools(settings, state)
@@ -287,9 +287,10 @@ export function withChosenTool<Shown extends { name: string }>(
 /** Returns the ids of the tools that the model does not see yet. */
 export function laterTools(
   { later }: Pick<AgentSettings, 'later'>,
-  { assets }: Pick<ConversationState, 'assets'>,
+  { assets, compaction }: Pick<ConversationState, 'assets' | 'compaction'>,
 ): ReadonlySet<string> | undefined {
-  return later.size === 0 || assets.some(isReadByTools) ? undefined : later
+  const leavesFilesOut = Array.isArray(compaction?.media)
+  return later.size === 0 || leavesFilesOut || assets.some(isReadByTools) ? undefined : later
 }
 
 /** Whether an asset may have more text than a prompt shows, so that the model needs tools to read the rest. */
