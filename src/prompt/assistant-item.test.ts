@@ -9,9 +9,9 @@ const own = { openai: { itemId: 'msg_1' } }
 const [reasoning, text, made] = [{ type: 'reasoning' }, { type: 'text' }, { type: 'call' }]
 
 /** The parts of an answer in their order, in short form. */
-function partsOf(content: string, metadata: MessageMetadata, lines: string[] = []): unknown[] {
+function partsOf(content: string, metadata: MessageMetadata, hasFiles = false): unknown[] {
   const message = toMessage({ role: 'assistant', content, metadata })
-  const { parts, calls } = assistantItem(message, lines)
+  const { parts, calls } = assistantItem(message, hasFiles)
   const said = (part: (typeof parts)[number]) => {
     const { text, provider_metadata } = 'text' in part ? part : { ...part, text: part.type }
     return provider_metadata ? [text, provider_metadata] : text
@@ -25,9 +25,10 @@ function partsOf(content: string, metadata: MessageMetadata, lines: string[] = [
 it('contains the reasoning, the text and the calls by default', () => {
   const metadata = { reasoning: [{ text: 'Hm.' }], tool_calls: [call('a'), call('b')] }
   expect(partsOf('Hello.', metadata)).toEqual(['Hm.', 'Hello.', 'a', 'b'])
-  expect(partsOf('Hello.', metadata, ['[Saved]'])).toEqual(['Hm.', 'Hello.\n[Saved]', 'a', 'b'])
   expect(partsOf('', metadata)).toEqual(['Hm.', 'a', 'b'])
   expect(partsOf('', {})).toEqual([])
+  expect(partsOf('', {}, true)).toEqual(['(files only)'])
+  expect(partsOf('Hello.', {}, true)).toEqual(['Hello.'])
 })
 
 it('keeps the order of the model, and the metadata of texts', () => {
@@ -44,8 +45,6 @@ it('keeps the order of the model, and the metadata of texts', () => {
   }
   const [one, two] = ['r1', 'r2'].map((id) => [id, { openai: { itemId: id } }])
   expect(partsOf('Hello.', metadata)).toEqual([one, ['Hello.', own], 'a', two, 'b'])
-  const withFile = partsOf('Hello.', metadata, ['[Saved]'])
-  expect(withFile).toEqual([one, ['Hello.', own], '[Saved]', 'a', two, 'b'])
 })
 
 it('keeps reasoning before the call that follows it, also without a text', () => {

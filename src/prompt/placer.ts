@@ -19,7 +19,7 @@ import {
   type TextPart,
   type TranscriptItem,
 } from './transcript-item.ts'
-import { marker, userParts } from './user-parts.ts'
+import { attachmentsOf, marker, userParts } from './user-parts.ts'
 
 /** How messages are shown. */
 export interface Placing {
@@ -193,6 +193,14 @@ export class Placer {
     return (media === null || media.has(ref)) && !this.#hides(ref)
   }
 
+  /** Returns the parts that are sent, with a note in place of an attached file that is left out. */
+  #sentParts(parts: readonly (TextPart | MediaPart)[], placing: Placing): (TextPart | MediaPart)[] {
+    return parts.flatMap((part) => {
+      if (part.type === 'text' || this.#isSent(part, placing)) return part
+      return part.fallback === 'note' && !this.#hides(part.ref) ? notSent(part) : []
+    })
+  }
+
   #push(item: TranscriptItem): void {
     this.#isGap = false
     this.#list.push(item)
@@ -230,10 +238,7 @@ export class Placer {
 
   #placeUser(message: Message, placing: Placing): void {
     const { parts, names } = userParts(message, this.#knownHere)
-    const shown = parts.flatMap((part) => {
-      if (part.type === 'text' || this.#isSent(part, placing)) return part
-      return part.fallback === 'note' && !this.#hides(part.ref) ? notSent(part) : []
-    })
+    const shown = this.#sentParts(parts, placing)
     if (shown.length === 0) shown.push({ type: 'text', text: '(empty message)' })
     this.#push({ type: 'user', parts: [...shown, ...this.#metasOf(names)] })
   }
@@ -259,21 +264,25 @@ export class Placer {
 
   #placeAnswer(message: Message, logged: LoggedResults, placing: Placing): void {
     this.#fetched = []
-    const files = readMetadata(message).attachments.map(({ kind, assetRef: ref, fileName }) =>
-      marker({ kind, ref, fileName }),
-    )
-    const answer = assistantItem(message, files)
+    const names = new Set<string>()
+    const files = attachmentsOf(message, this.#knownHere, names)
+    const answer = assistantItem(message, files.length > 0)
     // Providers reject an empty answer.
     if (answer.parts.length + answer.calls.length > 0) {
       this.#bridge()
       this.#push(answer)
     }
-    const names = new Set<string>()
     if (typeof message.content === 'string') {
       noteBareNames(message.content, this.#knownHere, names)
     }
-    if (answer.calls.length > 0) this.#placeResults(answer.calls, { logged, names }, placing)
-    else if (names.size > 0) this.write(this.#metasOf(names))
+    const hasCalls = answer.calls.length > 0
+    if (hasCalls) this.#placeResults(answer.calls, { logged, names }, placing)
+    // Few models accept files as parts of their own answers.
+    const parts = [
+      ...this.#sentParts(files.map(fromAnswer), placing),
+      ...(hasCalls || names.size === 0 ? [] : this.#metasOf(names)),
+    ]
+    if (parts.length > 0) this.#push({ type: 'user', parts })
   }
 
   #placeResults(
@@ -327,6 +336,12 @@ function placedMessages(
   return messages.filter(
     (message) => !isDeleted(message) && (merge === 'engine' || !isShown(writerOf(message))),
   )
+}
+
+/** Returns a part with `[From your answer: image: asset_id="…"]` in place of the marker of an attachment. */
+function fromAnswer(part: TextPart | MediaPart): TextPart | MediaPart {
+  if (part.type === 'media') return part
+  return { type: 'text', text: part.text.replace('[Attached', '[From your answer:') }
 }
 
 /** Returns the text for a file that is left out, because one call cannot carry all. Its marker is before it. */

@@ -140,6 +140,23 @@ describe('PromptBuilder', () => {
     expect(JSON.stringify(await prompt([{ role: 'user', content }]))).not.toContain('base64')
   })
 
+  it('sends the pictures of an answer after it, because models do not see their own', async () => {
+    const attachments = [{ kind: 'image' as const, assetRef: 'asset://pic', mimeType: 'image/png' }]
+    const drawn = (content: string): MessageInput => {
+      return { role: 'assistant', content, metadata: { attachments } }
+    }
+    const more = { capabilities: seeing }
+    const made = await prompt([said('Draw'), drawn('Here.'), said('Make it blue')], more)
+    expect(made.map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'user'])
+    expect(made[1]?.content).toEqual([{ type: 'text', text: 'Here.' }])
+    expect(made[2]?.content).toMatchObject([
+      { text: '[From your answer: image: asset_id="pic"]' },
+      { type: 'file', mediaType: 'image/png' },
+    ])
+    const [, silent] = await prompt([said('Draw'), drawn(''), said('Make it blue')], more)
+    expect(silent?.content).toEqual([{ type: 'text', text: '(files only)' }])
+  })
+
   it('sends attached pictures to models that accept images, and their marker to all', async () => {
     const attachments = [
       {

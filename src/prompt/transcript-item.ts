@@ -172,9 +172,9 @@ export function jsonTokens(value: unknown): number {
 /**
  * Converts an answer of the model: its reasoning, texts and calls, in the order in which the model wrote them.
  *
- * @param lines Lines after the text, such as those about files.
+ * @param hasFiles Whether it also has files, which are shown after it. Without a text, it then says so.
  */
-export function assistantItem(message: Message, lines: readonly string[]): AssistantItem {
+export function assistantItem(message: Message, hasFiles: boolean): AssistantItem {
   const { reasoning, calls: called } = readMetadata(message)
   const content = contentOf(message)
   const parts: AnswerContent[] = []
@@ -203,7 +203,10 @@ export function assistantItem(message: Message, lines: readonly string[]): Assis
     thoughts = []
   }
   parts.push(...thoughts)
-  return { type: 'assistant', parts: withLines(parts, lines), calls }
+  if (hasFiles && content.trim() === '' && calls.length === 0) {
+    parts.push({ type: 'text', text: '(files only)' })
+  }
+  return { type: 'assistant', parts, calls }
 }
 
 /**
@@ -224,21 +227,6 @@ function orderOf(message: Message): readonly AnswerPart[] {
     ...Array<AnswerPart>(isKnown ? 0 : reasoning.length).fill({ type: 'reasoning' }),
     ...(length > 0 ? [{ type: 'text' as const, length }] : []),
     ...Array<AnswerPart>(calls.length).fill({ type: 'call' }),
-  ]
-}
-
-/** Adds lines to the last text. If that has metadata of the provider, adds them as a separate text. */
-function withLines(
-  parts: readonly AnswerContent[],
-  lines: readonly string[],
-): readonly AnswerContent[] {
-  if (lines.length === 0) return parts
-  const last = parts.at(-1)
-  const text = lines.join('\n')
-  if (last?.type !== 'text' || last.provider_metadata) return [...parts, { type: 'text', text }]
-  return [
-    ...parts.slice(0, -1),
-    { type: 'text', text: [last.text, text].filter(Boolean).join('\n') },
   ]
 }
 

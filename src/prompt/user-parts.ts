@@ -43,11 +43,20 @@ export function userParts(message: Message, known: KnownAssets): ShownMessage {
     for (const name of found.names) names.add(name)
     parts.push(...found.media)
   }
-  for (const attachment of readMetadata(message).attachments) {
-    parts.push(...attachedParts(fromAttachment(attachment), known, names))
-  }
+  parts.push(...attachmentsOf(message, known, names))
   const shown = new Set(parts.flatMap((part) => (part.type === 'media' ? part.ref : [])))
   return { parts: [...parts, ...embedded.filter(({ ref }) => !shown.has(ref))], names }
+}
+
+/** Returns the attachments of a message, each with its marker. Adds their references to `names`. */
+export function attachmentsOf(
+  message: Message,
+  known: KnownAssets,
+  names: Set<string>,
+): (TextPart | MediaPart)[] {
+  return readMetadata(message).attachments.flatMap((attachment) =>
+    attachedParts(fromAttachment(attachment), known, names),
+  )
 }
 
 /** Returns the marker of an attachment: `[Attached image: asset_id="…"]`, with the file's name and the field. */
