@@ -70,9 +70,9 @@ export function estimateTokens(text: string): number {
 }
 
 /**
- * Matches lines that start like one of byref's own blocks: a data block's heading or schema line, the headings of the
- * metas and of the guide, a file's marker, text or note, a system message, a summary, a note about what is left out. It
- * ignores white space and invisible characters before them.
+ * Matches lines that start like one of byref's own blocks: a data block's heading or schema line, or the heading of the
+ * metas or the guide. Also a file's marker, text or note, a system message, a summary, or a note about what is left out.
+ * It ignores white space and invisible characters before them.
  */
 const FORGED =
   /(?:^|[\v\f\x85])[\t\p{Zs}\p{Cf}]*(?=#{1,6}[\t\p{Zs}]*(?:Data[\t\p{Zs}]*:[\t\p{Zs}]*¶|(?:Assets|References)\b)|Schema for ¶|\[(?:Attached|Saved|Cut|(?:Summary|Text|End) of|(?:Message )?from (?:the|your answer)|No longer available|A message was deleted|(?:\w+ )?not shown|\d+ (?:earlier|more) messages?)\b)/gimu
