@@ -1,3 +1,4 @@
+import { kindOf } from '../assets/bodies/mime-type.ts'
 import { fileRefIn } from '../assets/held-body.ts'
 import { defineTool, type Tool, type ToolContext } from '../boundary/tool.ts'
 import { ByrefError } from '../core/errors.ts'
@@ -7,7 +8,6 @@ import type { CapabilityOverrides } from '../models/capabilities.ts'
 import type { LanguageModel } from '../models/language-model.ts'
 import type { RetryOptions } from '../models/model-settings.ts'
 import { markAskAbout } from '../policies/trust/closed-values.ts'
-import { kindOf } from '../prompt/mentions.ts'
 
 /** Options of {@link askAboutTool}. */
 export interface AskAboutOptions {

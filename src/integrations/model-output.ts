@@ -1,5 +1,5 @@
 import type { Tool } from 'ai'
-import { kindOf } from '../prompt/mentions.ts'
+import { kindOf } from '../assets/bodies/mime-type.ts'
 
 /** What the AI SDK shows a model as the result of a call. */
 export type ModelOutput = Awaited<ReturnType<NonNullable<Tool['toModelOutput']>>>

@@ -1,3 +1,4 @@
+import { kindOf } from '../assets/bodies/mime-type.ts'
 import type { AssetCreated } from '../core/events/events.ts'
 import { isPlainObject, type JsonObject, type JsonValue } from '../core/json/json.ts'
 import { metasBlock } from '../core/messages/metas-block.ts'
@@ -142,12 +143,6 @@ function noteBody(
 /** Whether a model sees or hears this kind. Text and data are read by reference. */
 export function isPerceived({ kind, mimeType }: Pick<MediaPart, 'kind' | 'mimeType'>): boolean {
   return kind !== 'file' || mimeType === 'application/pdf'
-}
-
-/** Returns the kind of a MIME type. */
-export function kindOf(mimeType: string): MediaPart['kind'] {
-  const [kind] = mimeType.toLowerCase().split('/', 1)
-  return kind === 'image' || kind === 'audio' || kind === 'video' ? kind : 'file'
 }
 
 /** The texts about references, each added where it first applies. */

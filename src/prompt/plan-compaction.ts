@@ -28,7 +28,7 @@ export interface CompactionPlan {
   reason: CompactionReason
   budget: PromptBudget
   transcript: TranscriptOptions
-  /** The estimated number of tokens now. */
+  /** The estimated number of tokens before the compaction. */
   tokens: number
   /** The ratio of counted to estimated tokens; 1 if it is unknown. */
   density: number
@@ -45,7 +45,7 @@ export interface CompactionPlan {
  */
 export async function planCompaction(
   conversation: PromptConversation,
-  { reason, budget, transcript, tokens: now, density, gone, summarize }: CompactionPlan,
+  { reason, budget, transcript, tokens: current, density, gone, summarize }: CompactionPlan,
 ): Promise<Compaction | null> {
   const { messages, compaction: before } = conversation.state
   const last = messages.at(-1)
@@ -63,7 +63,7 @@ export async function planCompaction(
   const trials = { messages, tokensOf, target: budget.tokens / 2 / density }
   const byName = shrink({ plan, tokens: tokensOf(plan) }, 'wholeFrom', trials)
   const { plan: shrunk, tokens } = shrink(byName, 'from', trials)
-  if (reason === 'size' && tokens > now * 0.9) return null
+  if (reason === 'size' && tokens > current * 0.9) return null
   const summary = summarize && (await summaryOf(summarize, messages, { before, plan: shrunk }))
   const final = summary ? { ...shrunk, summary } : shrunk
   return { ...final, media: mediaWithin(conversation, final, { budget, transcript, gone }) }

@@ -1,10 +1,11 @@
+import { kindOf } from '../assets/bodies/mime-type.ts'
 import type { JsonValue } from '../core/json/json.ts'
 import type { Message, ToolCall, ToolResultMark } from '../core/messages/message.ts'
 import { escapeBlocks } from '../core/messages/metas-block.ts'
 import type { OffloadedValue } from '../core/messages/offloaded.ts'
 import { asModelWrote, readMetadata } from '../core/messages/read-metadata.ts'
 import { resultName } from '../core/messages/results.ts'
-import { bodiesIn, isPerceived, type KnownAssets, kindOf } from './mentions.ts'
+import { bodiesIn, isPerceived, type KnownAssets } from './mentions.ts'
 import type { MediaPart, ResultItem } from './transcript-item.ts'
 
 /** A result in the conversation. */

@@ -27,8 +27,6 @@ export interface MediaPart {
   size?: number
   /** For images: the level of detail, `low`, `high` or `auto`. */
   detail?: string
-  /** For audio: the provider's name of the format, `mp3` or `wav`. */
-  format?: string
   /**
    * What replaces the file if the model does not accept it. `note`: a text with name, type, size and reference, or the
    * text in the file. `type`: only its type, because the text next to it names the file. `value`: the embedded

@@ -41,7 +41,7 @@ export interface TranscriptOptions {
 
 /**
  * A conversation as its prompt shows it, independent of the model's capabilities. It depends only on the log, not on
- * how often it is updated. An update costs only as much as the new messages.
+ * how often it is updated. An update reads only the new messages.
  */
 export class Transcript {
   readonly #options: TranscriptOptions

@@ -1,3 +1,4 @@
+import { kindOf } from '../assets/bodies/mime-type.ts'
 import type { JsonValue } from '../core/json/json.ts'
 import type { Attachment, Message } from '../core/messages/message.ts'
 import { type ReadMedia, readParts } from '../core/messages/message-parts.ts'
@@ -8,7 +9,6 @@ import {
   bodiesIn,
   embeddedMedia,
   type KnownAssets,
-  kindOf,
   mediaOf,
   noteBareNames,
   referenceUrl,
@@ -112,7 +112,7 @@ function contentParts({ content, content_type }: Message): ReturnType<typeof rea
 }
 
 function fromAttachment({ kind, assetRef, mimeType, ...rest }: Attachment): ReadMedia {
-  const { fileName, detail, format } = rest
+  const { fileName, detail } = rest
   return {
     type: 'media',
     kind,
@@ -120,6 +120,5 @@ function fromAttachment({ kind, assetRef, mimeType, ...rest }: Attachment): Read
     mimeType,
     ...(typeof fileName === 'string' ? { fileName } : {}),
     ...(typeof detail === 'string' ? { detail } : {}),
-    ...(typeof format === 'string' ? { format } : {}),
   }
 }

@@ -75,7 +75,7 @@ export function essenceOf(type: string): string {
 
 /** Returns the kind that a person sees: `application/pdf` is a file, `image/svg+xml` an image. */
 export function kindOf(type: string): AssetKind {
-  const top = type.slice(0, type.indexOf('/')).toLowerCase()
+  const [top] = type.toLowerCase().split('/', 1)
   return top === 'image' || top === 'audio' || top === 'video' ? top : 'file'
 }
 

@@ -1,9 +1,8 @@
 import { inTime } from '../../assets/bodies/abortable.ts'
-import { essenceOf } from '../../assets/bodies/mime-type.ts'
+import { essenceOf, kindOf } from '../../assets/bodies/mime-type.ts'
 import { ByrefError } from '../../core/errors.ts'
 import { parseAssetRef } from '../../core/refs/asset-ref.ts'
 import { isFullType } from '../../models/model-capabilities.ts'
-import { kindOf } from '../mentions.ts'
 import type { MediaPart } from '../transcript-item.ts'
 import { isFetched, type MediaFacts, mediaPlan, type PlanOptions } from './media-plan.ts'
 import {

@@ -3,6 +3,7 @@ import type {
   LanguageModelV4Prompt,
   LanguageModelV4ToolResultPart,
 } from '@ai-sdk/provider'
+import { kindOf } from '../../../assets/bodies/mime-type.ts'
 import { showValue } from '../../../boundary/boundary.ts'
 import { referenceGuide } from '../../../core/messages/reference-guide.ts'
 import { callError } from '../../../engine/run-errors.ts'
@@ -11,7 +12,6 @@ import { resolveMedia } from '../../../prompt/media/resolve-media.ts'
 import {
   embeddedMedia,
   FirstMentions,
-  kindOf,
   mediaOf,
   type PlacedTopic,
 } from '../../../prompt/mentions.ts'
