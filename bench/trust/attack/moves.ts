@@ -176,6 +176,16 @@ export const HOPS: readonly Move[] = [
     },
   },
   {
+    name: 'as a table of a query',
+    apply(scene) {
+      ours(scene, 'echo', give)
+      scene.call('echo', { value: [{ a: scene.at, b: 1 }] })
+      scene.natives.add('query_tables')
+      scene.call('query_tables', { sql: `SELECT * FROM "${scene.at}"` })
+      scene.at += '.rows[0]'
+    },
+  },
+  {
     name: 'asked about',
     apply(scene, choose) {
       const schema = choose.pick([{ type: 'string' }, { type: 'boolean' }, { enum: ['a', 'b'] }])
