@@ -248,16 +248,23 @@ function allDeclared(schema: unknown): unknown[] {
  * its tool. For an invalid declaration, the parameter accepts only trusted, public values.
  */
 function clearanceIn(base: Clearance): (declared: unknown) => Clearance {
-  return (declared) => ({ ...base, ...(isClearance(declared) ? defined(declared) : ACTS) })
+  return (declared) => (isClearance(declared) ? { ...base, ...defined(declared) } : ACTS)
 }
 
 /** Returns what every one of the clearances accepts. */
 function narrowest(clearances: readonly Clearance[]): Clearance {
-  return clearances.reduce((a, b) => ({
-    integrity: a.integrity === 'trusted' ? 'trusted' : b.integrity,
-    confidentiality: a.confidentiality === 'public' ? 'public' : b.confidentiality,
-    readers: a.readers || b.readers ? [...(a.readers ?? []), ...(b.readers ?? [])] : undefined,
-  }))
+  return clearances.reduce((a, b) => {
+    const integrity = a.integrity === 'trusted' ? 'trusted' : b.integrity
+    if (isPublicOnly(a) || isPublicOnly(b)) return { integrity, confidentiality: 'public' }
+    const readers =
+      a.readers || b.readers ? [...(a.readers ?? []), ...(b.readers ?? [])] : undefined
+    return { integrity, readers }
+  })
+}
+
+/** Whether a clearance accepts no private values. Named readers make an exception for values that they may read. */
+function isPublicOnly({ confidentiality, readers }: Clearance): boolean {
+  return confidentiality === 'public' && !readers
 }
 
 function isBelow(path: readonly FieldKey[], above: readonly FieldKey[]): boolean {
