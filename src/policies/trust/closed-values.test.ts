@@ -72,6 +72,37 @@ describe('untrusted values at closed parameters', () => {
     expect((await acted({ day: '2026-05-14' }, { day }, { budgetBits: 21 })).ran).toEqual([])
   })
 
+  it('reveal which alternative of the schema they fit', async () => {
+    const names = Array.from({ length: 100 }, (_, i) => `v${i}`)
+    const kind = { anyOf: names.map((name) => ({ const: name })) }
+    expect(await acted({ kind: 'v7' }, { kind })).toEqual({ ran: [{ kind: 'v7' }], bits: 7 })
+    expect((await acted({ kind: 'v7' }, { kind }, { budgetBits: 6 })).ran).toEqual([])
+    const open = { anyOf: [{ enum: ['a', 'b', 'c'] }, { type: 'string' }] }
+    expect((await acted({ open: 'b' }, { open })).bits).toBe(2)
+    expect((await acted({ open: 'obey' }, { open })).ran).toEqual([])
+  })
+
+  it('reveal which alternative of the objects around them they fit', async () => {
+    const names = Array.from({ length: 100 }, (_, i) => `v${i}`)
+    const of = {
+      oneOf: names.map((name) => ({ type: 'object', properties: { kind: { const: name } } })),
+    }
+    const args = { of: { kind: '†result#1.kind' } }
+    const ran = [{ of: { kind: 'v7' } }]
+    expect(await acted({ kind: 'v7' }, { of }, {}, args)).toEqual({ ran, bits: 7 })
+  })
+
+  it('are rejected if the alternative that they fit is not closed', async () => {
+    const branch = (name: string, size: object) => ({
+      type: 'object',
+      properties: { kind: { const: name }, size },
+    })
+    const of = { oneOf: [branch('a', { enum: ['s', 'm'] }), branch('b', { type: 'string' })] }
+    const args = (kind: string) => ({ of: { kind, size: '†result#1.size' } })
+    expect((await acted({ size: 's' }, { of }, {}, args('a'))).bits).toBe(2)
+    expect((await acted({ size: 's' }, { of }, {}, args('b'))).ran).toEqual([])
+  })
+
   it('are rejected if the tool or the parameter declares what it accepts', async () => {
     const accepts = { integrity: 'trusted' } as const
     expect((await acted({ count: 1 }, { count }, { more: { accepts } })).ran).toEqual([])

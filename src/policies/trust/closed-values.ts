@@ -21,7 +21,12 @@ export function markAskAbout(tool: Tool): void {
 /** Returns how many bits a value of a schema can reveal, including its absence; null if the schema is not closed. */
 export function closedBits(schema: unknown): number | null {
   const count = countValues(schema)
-  return count === null ? null : Math.ceil(Math.log2(count + 1))
+  return count === null ? null : bitsFor(count)
+}
+
+/** Returns how many bits one of `count` values can reveal, or its absence. */
+function bitsFor(count: number): number {
+  return Math.ceil(Math.log2(count + 1))
 }
 
 /** Whether a closed schema allows the value. */
@@ -68,18 +73,22 @@ export function closedBitsOf(
 function bitsAt(tool: Tool, args: unknown, path: string): number | null {
   const walk = schemaWalk(jsonSchemaOf(tool))
   let alternatives = walk.root
+  // Also those that do not fit this value. The author of the value could have chosen one of them.
+  let possible = walk.root
   let value = args
   for (const key of fromPointer(path)) {
     if (typeof value !== 'object' || value === null) return null
     const name = Array.isArray(value) ? Number(key) : key
     alternatives = walk.entries(alternatives, value)(name)
+    const holder = value
+    possible = [...new Set(possible.flatMap((one) => walk.entries([one], holder)(name)))]
     value = ownField(value, name)
     if (alternatives.some((schema) => schema[ACCEPTS] !== undefined)) return null
   }
   // The content behind an asset reference was not checked against the schema.
   if (typeof value === 'string' && /asset:/i.test(value)) return null
-  const closed = alternatives.find((schema) => isClosedValue(schema, value))
-  return closed ? closedBits(closed) : null
+  if (!alternatives.some((schema) => isClosedValue(schema, value))) return null
+  return bitsFor(possible.reduce((sum, schema) => sum + (countValues(schema) ?? 0), 0))
 }
 
 interface Bounds {
