@@ -169,4 +169,25 @@ describe('the budget of closed values', () => {
     expect(ran).toBe(1)
     expect(spent(await eventsIn(crashed))).toEqual([['act', BITS]])
   })
+
+  it('is spent once by ask_about if the log already has its bits', async () => {
+    const args = { refs: ['†result#1.kind'], question: 'Is it b?', schema: { type: 'boolean' } }
+    const log = createMemoryLog()
+    await played([{ calls: [call('ask_about', args)] }, '{"answer":true}'], [], { log })
+    const all = await eventsIn(log)
+    const [logged] = all.filter((one) => one.type === 'DECLASSIFIED')
+    const end = all.findIndex(
+      (one) => one.type === 'TOOL_STARTED' && one.toolCallId === 'ask_about',
+    )
+    const crashed = createMemoryLog()
+    await crashed.append('c', [...all.slice(0, end + 1), ...(logged ? [logged] : [])], { after: 0 })
+    const agent = createAgent({
+      model: scriptedModel(['{"answer":true}', 'Done.']),
+      trust: { mode: 'quarantine', budgetBits: BITS },
+      tools: [read as Tool],
+      log: crashed,
+    })
+    await agent.resume('c').result
+    expect(spent(await eventsIn(crashed)).reduce((sum, [, bits]) => sum + Number(bits), 0)).toBe(2)
+  })
 })

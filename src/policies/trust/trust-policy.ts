@@ -184,8 +184,9 @@ function declassify(call: PolicyCall, outcome: CallOutcome, trust: TrustSettings
   const bits = closedBits(schema)
   if (label.integrity === 'trusted' || bits === null) return outcome
   if (!isClosedValue(schema, outcome.value)) return outcome
-  if (labels.reserve({ toolCallId, runId, bits }, trust.budgetBits) === null) return outcome
-  const about = { toolCallId, runId, bits, question: String(question) }
+  const missing = labels.reserve({ toolCallId, runId, bits }, trust.budgetBits)
+  if (missing === null) return outcome
+  const about = { toolCallId, runId, bits: missing, question: String(question) }
   return {
     ...outcome,
     events: [...outcome.events, { type: 'DECLASSIFIED', ...about }],
