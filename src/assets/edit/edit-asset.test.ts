@@ -97,6 +97,20 @@ describe('assets.edit of texts', () => {
     expect(await edited(text, [edit])).toBe(expected)
   })
 
+  it('finds a line break in LF and in CRLF of one text', async () => {
+    const ref = await saved('a\nb\r\na\r\nb\r\n')
+    const find = 'a\nb'
+    const all = await assets.edit(ref, [{ find, replace: 'X', occurrence: 'all' }])
+    expect([all.changes, await assets.resolve(all.ref)]).toEqual([2, 'X\r\nX\r\n'])
+    const second = await assets.edit(ref, [{ find, replace: 'X', occurrence: 2 }])
+    expect(await assets.resolve(second.ref)).toBe('a\nb\r\nX\r\n')
+    await expect(assets.edit(ref, [{ find, replace: 'X' }])).rejects.toMatchObject(
+      rejected(/occurs 2 times, at lines 1, 3/),
+    )
+    const breaks = [{ find: '\na', replace: '+', occurrence: 'all' as const }]
+    expect(await edited('\na\r\na\na', breaks)).toBe('+++')
+  })
+
   it('inserts before and after a text', async () => {
     expect(await edited('a c', [{ insert: 'b ', before: 'c' }])).toBe('a b c')
     expect(await edited('a c', [{ insert: ' b', after: 'a' }])).toBe('a b c')
@@ -257,6 +271,14 @@ describe('assets.edit of texts', () => {
     ])
     expect(changes).toBe(5000)
     expect(diff.length).toBeLessThan(2500)
+  })
+
+  it('cuts no character of UTF-8 in a diff', async () => {
+    for (const pad of ['', 'a', 'aa', 'aaa']) {
+      const text = `${'😀'.repeat(600)}${pad}X${pad}\n${'😀'.repeat(500)}\n${'😀'.repeat(50)}`
+      const { diff } = await assets.edit(await saved(text), [{ find: 'X', replace: 'Y' }])
+      expect(diff).not.toContain('\ufffd')
+    }
   })
 
   const words = fc.constantFrom('a', 'b', 'ab', '\n', '\r\n', ' ', 'é', '😀', 'e\u0301', '\t')

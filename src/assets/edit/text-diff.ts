@@ -13,6 +13,8 @@ const MAX_PART = 256 * 1024
 /** Characters of a diff, and of one line in it. */
 const MAX_DIFF = 2000
 const MAX_LINE = 300
+/** What the rest of a character becomes if a part of a text in UTF-8 begins or ends within it. */
+const CUT = /^\ufffd+|\ufffd+$/g
 
 /** Changes that are close to each other, with the range of the original around them. */
 interface Part {
@@ -91,7 +93,7 @@ function partsOf(changes: readonly Splice[], size: number, { mark }: TextForm): 
 
 /** Returns a part of the text before and after its changes. */
 async function textsOf(
-  { open }: BodyRanges,
+  { open, size }: BodyRanges,
   { start, end, changes }: Part,
   form: TextForm,
 ): Promise<{ before: string; after: string }> {
@@ -99,7 +101,11 @@ async function textsOf(
     size: end - start,
     open: (range) => open({ start: range.start + start, end: range.end + start }),
   })
-  const textOf = async () => form.decode(await draft.read(0, Infinity)).replaceAll('\r\n', '\n')
+  const isCut = start > form.mark || end < size
+  const textOf = async () => {
+    const text = form.decode(await draft.read(0, Infinity)).replaceAll('\r\n', '\n')
+    return isCut ? text.replace(CUT, '') : text
+  }
   const before = await textOf()
   draft.splice(changes.map((one) => ({ ...one, start: one.start - start, end: one.end - start })))
   return { before, after: await textOf() }

@@ -63,9 +63,9 @@ async function splicesOf(text: EditedText, edit: ReplaceEdit | InsertEdit): Prom
   if (find === '') {
     throw new ByrefError('invalid_arguments', `${name}: The text to find is empty.`)
   }
-  const { wanted, at: places } = await findText(text, find, occurrence)
+  const found = await findText(text, find, occurrence)
   const bytes = await form.encode(form.withLineEnds(added))
-  return places.map((start) => spliceAt({ start, end: start + wanted.byteLength }, at, bytes))
+  return found.map((range) => spliceAt(range, at, bytes))
 }
 
 async function replaceLines(
@@ -83,30 +83,43 @@ async function replaceLines(
   return { start, end, bytes: await form.encode(added) }
 }
 
+/** A range of the draft, end exclusive, in bytes. */
+type Range = Pick<Splice, 'start' | 'end'>
+
+/** Returns the ranges that an edit changes. */
 async function findText(
   text: EditedText,
   find: string,
   occurrence: ReplaceEdit['occurrence'],
-): Promise<{ wanted: Uint8Array; at: number[] }> {
+): Promise<Range[]> {
   const { draft, form, hint } = text
   const spellings = [find]
-  if (/(?<!\r)\n/.test(find)) {
-    const crlf = find.replace(/\r?\n/g, '\r\n')
-    // A text that begins with LF also occurs inside of CRLF, which an edit must not split.
-    if (find.startsWith('\n')) spellings.unshift(crlf)
-    else spellings.push(crlf)
-  }
+  if (/(?<!\r)\n/.test(find)) spellings.push(find.replace(/\r?\n/g, '\r\n'))
+  const all: Range[] = []
   for (const spelling of spellings) {
     const wanted = await form.encode(spelling)
-    const at = await placesOf(text, wanted, occurrence)
-    if (at.length > 0) return { wanted, at }
+    for (const start of await placesOf(text, wanted, occurrence)) {
+      all.push({ start, end: start + wanted.byteLength })
+    }
   }
-  const nearest = await nearestText(draft, form, find)
-  const advice = nearest ?? ((await hint()) || UNLIKE)
-  throw await rejected(text, `The text ${quoted(find)} does not occur.`, advice)
+  if (all.length === 0) {
+    const nearest = await nearestText(draft, form, find)
+    const advice = nearest ?? ((await hint()) || UNLIKE)
+    throw await rejected(text, `The text ${quoted(find)} does not occur.`, advice)
+  }
+  // A text that begins with LF also occurs inside of CRLF, which an edit must not split.
+  let end = 0
+  const found = all
+    .sort((a, b) => a.start - b.start)
+    .filter((range) => {
+      const isFree = occurrence === undefined ? range.end > end : range.start >= end
+      if (isFree) end = range.end
+      return isFree
+    })
+  return occurrence === 'all' ? found : [await oneOf(text, found, occurrence)]
 }
 
-/** Returns the places that an edit changes. Empty if the bytes do not occur. */
+/** Returns where bytes occur. For an occurrence, only the places up to it. */
 async function placesOf(
   text: EditedText,
   wanted: Uint8Array,
@@ -122,20 +135,28 @@ async function placesOf(
   }
   for await (const places of findBytes(draft, wanted, { unit, from: mark, overlaps, onChunk })) {
     for (const at of places) found.push(at)
-    if (typeof occurrence === 'number' && found.length >= occurrence) {
-      return [found[occurrence - 1] as number]
-    }
+    if (typeof occurrence === 'number' && found.length >= occurrence) break
     if (found.length > MAX_PLACES) {
       throw await rejected(text, `The text occurs at more than ${MAX_PLACES} places.`)
     }
   }
-  if (occurrence === 'all' || found.length === 0) return found
+  return found
+}
+
+/** Returns the range with a number, or the only one. */
+async function oneOf(
+  text: EditedText,
+  found: readonly Range[],
+  occurrence: number | undefined,
+): Promise<Range> {
+  const wanted = found[(occurrence ?? 1) - 1]
+  if (wanted && (occurrence !== undefined || found.length === 1)) return wanted
   const times = `The text occurs ${found.length} times`
   if (occurrence !== undefined) {
     throw await rejected(text, `${times}, so there is no occurrence ${occurrence}.`)
   }
-  if (found.length === 1) return found
-  const listed = lineNumbers(draft, found.slice(0, LISTED), { form, index })
+  const starts = found.slice(0, LISTED).map(({ start }) => start)
+  const listed = lineNumbers(text.draft, starts, { form: text.form, index: text.lines })
   const lines = [...new Set(await Array.fromAsync(listed))]
   const where = `${lines.length === 1 ? 'line' : 'lines'} ${lines.join(', ')}`
   const more = found.length > LISTED ? ', …' : ''
@@ -215,11 +236,7 @@ function foundEdit(edit: ReplaceEdit | InsertEdit): FoundEdit {
 }
 
 /** Returns the change of an edit whose text was found at a range. */
-function spliceAt(
-  { start, end }: Pick<Splice, 'start' | 'end'>,
-  at: FoundEdit['at'],
-  bytes: Uint8Array,
-): Splice {
+function spliceAt({ start, end }: Range, at: FoundEdit['at'], bytes: Uint8Array): Splice {
   if (at === 'instead') return { start, end, bytes }
   const place = at === 'before' ? start : end
   return { start: place, end: place, bytes }
