@@ -36,7 +36,7 @@ it('sends a client no question for a request that is already cancelled', async (
     params: { requestId: 1 },
   })
   goOn()
-  expect(await told).toMatchObject({ error: { message: expect.any(String) } })
+  expect(await told).toMatchObject({ error: { message: 'cancelled' } })
   expect(client.sent).toEqual([])
   server.onclose?.()
   expect(await ended).toBe('server')

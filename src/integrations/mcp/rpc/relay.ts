@@ -39,6 +39,8 @@ export interface FromServer {
   answer(message: RpcMessage): void
 }
 
+const CANCELLED = { message: 'cancelled' }
+
 /**
  * Passes messages between a client and a server. Requests with a handler are answered by it. When one side ends,
  * requests that the server did not answer get an error, and the other side is closed. If the server ends before the
@@ -89,11 +91,11 @@ export async function relay(
   }
 
   async function askClient(request: RpcMessage, signal?: AbortSignal): Promise<RpcMessage> {
-    if (signal?.aborted || reason) return failureOf(request, reason ?? 'cancelled')
+    if (signal?.aborted || reason) return failureOf(request, reason ?? CANCELLED)
     const { promise, resolve } = Promise.withResolvers<RpcMessage>()
     const id = `byref-${crypto.randomUUID()}`
     askedClient.set(id, resolve)
-    signal?.addEventListener('abort', () => resolve(failureOf(request, 'cancelled')))
+    signal?.addEventListener('abort', () => resolve(failureOf(request, CANCELLED)))
     await report({ ...request, id })
     return promise.finally(() => askedClient.delete(id))
   }
@@ -120,7 +122,7 @@ export async function relay(
     const controller = working.get(id)
     working.delete(id)
     controller?.abort()
-    if (controller) take(failureOf({ jsonrpc: '2.0', id: id as string }, 'cancelled'))
+    if (controller) take(failureOf({ jsonrpc: '2.0', id: id as string }, CANCELLED))
     asked.delete(id)
     return isAsked
   }
