@@ -89,7 +89,7 @@ async function readPart(
   { assets }: MediaSource,
 ): Promise<ReadBody> {
   const { bytes } = stored ?? (await assets.get(ref))
-  if (!(await hasType(bytes, plan.mime))) return wrongType(plan.mime)
+  if (!(await hasType(bytes, plan.mime, bytes.length))) return wrongType(plan.mime)
   if (plan.type === 'image') {
     const image = await fitImage(bytes, plan)
     if (image.type === 'failed') return image
@@ -131,7 +131,7 @@ async function storedAt(
   }
   if (!url.startsWith('https:') || !isFetched(capabilities, mime, url)) return null
   const head = await assets.open(ref, { end: SNIFF_BYTES })
-  if (!(await hasType(await readBytes(head.stream), mime))) return wrongType(mime)
+  if (!(await hasType(await readBytes(head.stream), mime, head.size))) return wrongType(mime)
   return { type: 'url', mime, url: new URL(url), until: Date.now() + (URL_SECONDS / 2) * 1000 }
 }
 
@@ -171,11 +171,11 @@ function linesOf(text: string): number {
   return text.split('\n').length
 }
 
-/** Whether the bytes have the type's signature. True for types without a signature. */
-async function hasType(head: Uint8Array, mime: string): Promise<boolean> {
+/** Whether a body of a size begins with the type's signature. True for types without a signature. */
+async function hasType(head: Uint8Array, mime: string, size: number): Promise<boolean> {
   if (!/^(image|audio|video)\/|^application\/pdf$/.test(mime)) return true
   const start = head.subarray(0, SNIFF_BYTES)
-  const found = await sniff(start, { complete: start.length === head.length })
+  const found = await sniff(start, { complete: start.length === size })
   return (
     essenceOf(found) === mime ||
     (essenceOf(await sniff(start, { claim: mime })) === mime &&

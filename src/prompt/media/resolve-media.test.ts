@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import sharp from 'sharp'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Assets } from '../../assets/assets-contract.ts'
+import { SNIFF_BYTES } from '../../assets/bodies/sniff.ts'
 import { ContentCache } from '../../assets/content-access.ts'
 import { createAssets } from '../../assets/create-assets.ts'
 import { capabilitiesOf } from '../../models/capabilities.ts'
@@ -317,6 +318,16 @@ describe('resolveMedia', () => {
     const moving = await published.assets.save(gif, 'image/gif')
     expect(await partsOf([user(media(moving.ref))], sourceOf(published.assets))).toMatchObject([
       { mediaType: 'image/gif', data: { type: 'data' } },
+    ])
+
+    // The first bytes that are examined end within a character.
+    const svg = Buffer.from(`<svg  xmlns="http://www.w3.org/2000/svg">${'é'.repeat(100_000)}</svg>`)
+    const drawn = await published.assets.save(svg, 'image/svg+xml')
+    expect(svg.subarray(0, SNIFF_BYTES).toString()).toMatch(/\ufffd$/)
+    const takes = { ...seeing.takes, 'image/svg+xml': 1e6 }
+    const drawing = sourceOf(published.assets, { capabilities: { ...seeing, takes } })
+    expect(await partsOf([user(media(drawn.ref))], drawing)).toMatchObject([
+      { mediaType: 'image/svg+xml', data: { type: 'url' } },
     ])
 
     const xai = await capabilitiesOf({
