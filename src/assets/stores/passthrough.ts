@@ -131,7 +131,7 @@ class WaitingBodies {
     this.#entries.set(key, { record, bodies, bytes: held, savedAt: Date.now(), gone: reason })
     this.#bytes += held
     this.#makeRoom()
-    this.#expireLater()
+    this.#expireLater(this.#limits.ttlMs)
     return { assetId: record.assetId, info: structuredClone(record) }
   }
 
@@ -223,7 +223,7 @@ class WaitingBodies {
   }
 
   /** Drops unread bodies in time, even if nothing else happens. The timer keeps no process alive. */
-  #expireLater(): void {
+  #expireLater(ms: number): void {
     if (this.#isTimed) return
     this.#isTimed = true
     const expire = (): void => {
@@ -232,12 +232,12 @@ class WaitingBodies {
       for (const entry of this.#entries.values()) {
         if (this.#isOverdue(entry, now)) this.#drop(entry, UNREAD)
         else if (entry.bodies.size > 0) {
-          this.#expireLater()
+          this.#expireLater(entry.savedAt + this.#limits.ttlMs - now)
           return
         }
       }
     }
-    setTimeout(expire, Math.min(this.#limits.ttlMs, LONGEST_TIMER)).unref()
+    setTimeout(expire, Math.min(ms, LONGEST_TIMER)).unref()
   }
 }
 
