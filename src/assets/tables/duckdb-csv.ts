@@ -100,7 +100,7 @@ async function runPlan(
   plan: Plan,
   { csv, parquet }: { csv: string; parquet: string },
 ): Promise<boolean> {
-  const copy = (forms: readonly CellForm[]): Promise<unknown> => {
+  const copy = (forms: readonly SqlForm[]): Promise<unknown> => {
     const cells = forms.map((form, i) => `${cellSql(form, i)} as ${named(plan.names[i] as string)}`)
     const select = `select ${cells.join(', ')} from ${rowsOf(plan, csv)}`
     const form = `format parquet, codec 'snappy', row_group_size ${GROUP_ROWS}, write_bloom_filter false`
@@ -109,10 +109,10 @@ async function runPlan(
 
   if (!(await lookFurther(connection, plan, csv))) return false
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
-    const forms = plan.columns.map(cellForm)
+    const forms = plan.columns.map(sqlForm)
     if (forms.includes(null)) return false
     try {
-      await copy(forms as CellForm[])
+      await copy(forms as SqlForm[])
       return true
     } catch (error) {
       const failed = failedCell(error)
@@ -123,7 +123,7 @@ async function runPlan(
       }
       if (!failed || !reader) return false
       reader.see(failed.cell)
-      if (cellForm(reader) === forms[failed.place]) return false
+      if (sqlForm(reader) === forms[failed.place]) return false
     }
   }
   return false
@@ -159,16 +159,19 @@ function rowsOf({ columns, delimiter, isPadded }: Plan, csv: string): string {
 /** Describes what DuckDB wrote. The file's statistics count the empty cells. */
 async function describe({ columns }: Plan, parquet: string): Promise<TaskResult> {
   const handle = await open(parquet, 'r')
-  const { metadata, rows } = await openParquet(await sourceOf(handle), { name: 'table' })
-  await handle.close()
-  const described = columns.map((reader, i): TableColumn => {
-    const missing = metadata.row_groups.reduce(
-      (sum, { columns }) => sum + Number(columns[i]?.meta_data?.statistics?.null_count ?? 0),
-      0,
-    )
-    return { ...reader.column(), missing }
-  })
-  return { columns: described, rows }
+  try {
+    const { metadata, rows } = await openParquet(await sourceOf(handle), { name: 'table' })
+    const described = columns.map((reader, i): TableColumn => {
+      const missing = metadata.row_groups.reduce(
+        (sum, { columns }) => sum + Number(columns[i]?.meta_data?.statistics?.null_count ?? 0),
+        0,
+      )
+      return { ...reader.column(), missing }
+    })
+    return { columns: described, rows }
+  } finally {
+    await handle.close()
+  }
 }
 
 /** A number without plus, leading zeros and exponent. */
@@ -181,7 +184,7 @@ const MARK = 'byref cell '
 const QUOTED = 200
 
 /** How text cells of a CSV are stored. */
-type CellForm =
+type SqlForm =
   | 'int32'
   | 'safe'
   | 'int64'
@@ -195,7 +198,7 @@ type CellForm =
   | 'none'
 
 /** Returns the form of a column by the cells seen so far; null if DuckDB is not used for it. */
-function cellForm(reader: ColumnReader): CellForm | null {
+function sqlForm(reader: ColumnReader): SqlForm | null {
   const { type, warning } = reader.column()
   const storage = reader.storage()
   // What looks like a local number or date is decided by all of its cells.
@@ -211,7 +214,7 @@ function cellForm(reader: ColumnReader): CellForm | null {
  * Returns the cells of a column in SQL. A cell that is not in the plainest form raises an error that {@link failedCell}
  * reads.
  */
-function cellSql(form: CellForm, place: number): string {
+function cellSql(form: SqlForm, place: number): string {
   const cell = rawColumn(place)
   const refused = `error('${MARK}${place} ' || left(${cell}, ${QUOTED + 1}))`
   const checked = (cases: string): string =>
