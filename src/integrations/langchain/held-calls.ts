@@ -71,6 +71,7 @@ export function askAboutCalls(
   }
   const decisions = askedUntilKnown(question, calls.length, runtime)
   const refused = calls.flatMap((call, i) => {
+    if (!decisions) return [[keyOf(call), 'Nobody can be asked to approve this call']]
     const { type, message } = decisions[i] ?? {}
     const why = typeof message === 'string' && message !== '' ? `: ${message}` : ''
     return type === 'approve' ? [] : [[keyOf(call), `A person rejected this call${why}`]]
@@ -87,12 +88,13 @@ interface Decision {
   message?: unknown
 }
 
+/** Returns a person's decisions; null if nobody can be asked. */
 function askedUntilKnown(
   question: object,
   count: number,
   { interrupt }: { interrupt?(value: unknown): unknown },
-): readonly Decision[] {
-  if (!interrupt) return []
+): readonly Decision[] | null {
+  if (!interrupt) return null
   const isKnown = (one: unknown) => /^(approve|reject)$/.test(String(Object(one).type))
   const problem = `Resume with { decisions: […] }, one for each of the ${count} calls in their order: { type: 'approve' } or { type: 'reject', message }`
   let { decisions } = Object(interrupt(question))
