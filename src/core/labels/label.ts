@@ -58,7 +58,7 @@ export const CLEARANCE_OPTIONS: OptionTable<Clearance> = {
 export type FlowRule = 'integrity' | 'confidentiality' | 'readers'
 
 /** Maximum number of sources in a label. */
-export const MAX_SOURCES = 8
+const MAX_SOURCES = 8
 
 /** Trusted and public. */
 export const TRUSTED: Label = Object.freeze({
@@ -99,15 +99,6 @@ export function joinAll(labels: Iterable<Label>): Label {
   return all
 }
 
-/** Whether two labels are equal, ignoring their sources. */
-export function equals(a: Label, b: Label): boolean {
-  return (
-    a.integrity === b.integrity &&
-    a.confidentiality === b.confidentiality &&
-    a.readers?.join('\n') === b.readers?.join('\n')
-  )
-}
-
 /** Whether the label is trusted and public. */
 export function isPlain({ integrity, confidentiality }: Label): boolean {
   return integrity === 'trusted' && confidentiality === 'public'
@@ -140,9 +131,10 @@ export function isClearance(given: unknown): given is Clearance {
   )
 }
 
-/** Whether a person may read a value with this label. */
-export function mayRead(reader: string, { confidentiality, readers }: Label): boolean {
-  return confidentiality === 'public' || readers === null || readers.includes(reader)
+/** Whether a reader may read a value with this label. A reader of null has no name, so no named readers include it. */
+export function mayRead(reader: string | null, { confidentiality, readers }: Label): boolean {
+  if (confidentiality === 'public' || readers === null) return true
+  return reader !== null && readers.includes(reader)
 }
 
 /** Adds a source to a label. A trusted and public label needs none. */

@@ -7,7 +7,7 @@ import type {
 } from '../events/events.ts'
 import { isData, writerOf } from '../messages/data-block.ts'
 import { isDeletedResult, type Message } from '../messages/message.ts'
-import { RESULT, resultCall } from '../messages/results.ts'
+import { RESULT, resultCall, resultNumber } from '../messages/results.ts'
 import type { AssetRefParts } from '../refs/asset-ref.ts'
 import { callIdOf } from '../refs/item-call.ts'
 import type { FoundReference } from '../refs/references-in.ts'
@@ -177,7 +177,7 @@ export class Labels {
   variableTree(ref: VariableRef, instance?: string): LabelTree {
     const { kind, path } = ref
     if (kind === RESULT) {
-      const tree = this.result(Number(ref.instance))
+      const tree = this.result(resultNumber(ref))
       return tree ? treeAt(tree, path) : { label: TRUSTED }
     }
     const scoped = this.#data.at(formatIdentity(kind, ref.instance), path)

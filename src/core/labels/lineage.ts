@@ -2,7 +2,7 @@ import type { AssetCreated, EventOf, LogRecord } from '../events/events.ts'
 import { isPlainObject } from '../json/json.ts'
 import { identityOf, isData, kindOf, methodOf } from '../messages/data-block.ts'
 import { type DataBlock, isDeletedResult, type Message } from '../messages/message.ts'
-import { RESULT, resultCall, resultName } from '../messages/results.ts'
+import { RESULT, resultCall, resultName, resultNumber } from '../messages/results.ts'
 import { type AssetRefParts, isAssetRef, parseAssetRef } from '../refs/asset-ref.ts'
 import type { FieldKey } from '../refs/field-key.ts'
 import { callIdOf } from '../refs/item-call.ts'
@@ -186,7 +186,7 @@ export class LineageGraph {
   /** Returns the writes that made the current value of a variable. */
   #writersOf({ kind, path, ...ref }: VariableRef, instance?: string): string[] {
     if (kind === RESULT) {
-      const call = this.#results[Number(ref.instance) - 1]
+      const call = this.#results[resultNumber(ref) - 1]
       return call ? [`call:${call}`] : []
     }
     const writers = this.#writersAt(formatIdentity(kind, ref.instance ?? instance), path)

@@ -7,7 +7,7 @@ import type { Found } from '../../boundary/value-source.ts'
 import { isPlainObject } from '../../core/json/json.ts'
 import { isPlain, join, type Label, TRUSTED, UNKNOWN, UNTRUSTED } from '../../core/labels/label.ts'
 import { type LabelTree, treeAt, wholeOf } from '../../core/labels/label-tree.ts'
-import { RESULT } from '../../core/messages/results.ts'
+import { RESULT, resultNumber } from '../../core/messages/results.ts'
 import { type AssetRefParts, isAssetRef, parseAssetRef } from '../../core/refs/asset-ref.ts'
 import { ownField } from '../../core/refs/field-path.ts'
 import { referencesIn } from '../../core/refs/references-in.ts'
@@ -103,8 +103,9 @@ export class MessageLabels {
     return { context, reads: this.#session.reads(input, (variable) => this.#find(variable)) }
   }
 
-  #find({ kind, instance, path }: VariableRef): Found | null {
-    const result = kind === RESULT ? this.results[Number(instance) - 1] : undefined
+  #find(variable: VariableRef): Found | null {
+    const { kind, path } = variable
+    const result = kind === RESULT ? this.results[resultNumber(variable) - 1] : undefined
     if (!result) return null
     const value = path.reduce<unknown>((held, key) => ownField(held, key), result.value)
     return { value, labels: treeAt(result.labels, path) }

@@ -8,6 +8,7 @@ import type { Agent } from '../../../agent/agent-contract.ts'
 import type { EventOf } from '../../../core/events/events.ts'
 import {
   type LabelInput,
+  mayRead,
   readLabel,
   TRUSTED,
   UNTRUSTED,
@@ -18,7 +19,7 @@ import type { Run } from '../../../engine/follow-run.ts'
 import { approvalReasons, violationTexts } from '../../../policies/trust/check-flow.ts'
 import { approvalQuestion, approvalRequest, isApproved } from '../ask-person.ts'
 import { metaOf, stricterByMeta } from '../mcp-labels.ts'
-import { isReadableBy, type ServedLabels } from './served-labels.ts'
+import type { ServedLabels } from './served-labels.ts'
 
 /** The input of the tool that asks an agent, as JSON Schema. */
 export const QUESTION = {
@@ -41,8 +42,9 @@ export interface Question {
 /** The state that the client sends back after asking its person. */
 interface Asked {
   conversation: string
-  /** The calls that were answered, and the call that the question is about. */
+  /** The calls that were answered before. */
   answered: string[]
+  /** The call that the question is about. */
   call: string
   /** Whether the run is an earlier one, after which the message is sent. */
   isEarlier: boolean
@@ -96,13 +98,13 @@ export async function askAgent(
   const earlier = found?.status === 'waiting' ? (agent.resume(found.id) as Run) : null
   let isEarlier = asked ? asked.isEarlier : earlier !== null
   let run = asked
-    ? await answered(agent, asked, { responses: mcpReq.inputResponses, by: sender.reader })
+    ? await approveAndResume(agent, asked, { responses: mcpReq.inputResponses, by: sender.reader })
     : (earlier ?? send())
   // Also aborts when the request that asked the person ends.
   const over = new AbortController()
   mcpReq.signal.addEventListener('abort', () => run.cancel(), { signal: over.signal })
   if (mcpReq.signal.aborted) run.cancel()
-  const done = new Set(asked?.answered)
+  const done = new Set(asked ? [...asked.answered, asked.call] : [])
   const progress = { count: 0 }
   try {
     while (true) {
@@ -167,13 +169,13 @@ function speakerOf({ reader }: Sender): Speaker {
   return { sender, speaksAsOthers: false }
 }
 
-async function answered(
+/** Approves or rejects the call that the question is about, and continues its run. */
+async function approveAndResume(
   agent: Agent,
-  { conversation, answered: before, call }: Asked,
+  { conversation, call }: Asked,
   { responses = {}, by }: { responses?: Record<string, unknown>; by: string | null },
 ): Promise<Run> {
   await approveCall(agent, { conversation, call }, { answer: responses.approve, by })
-  before.push(call)
   return agent.resume(conversation) as Run
 }
 
@@ -195,7 +197,7 @@ function labelOfCall(meta: unknown, { callers }: Sender): LabelInput {
 
 /** Returns whether the sender may read everything that the call would be given. */
 function isFor({ label }: Request, { reader }: Sender): boolean {
-  return label === undefined || isReadableBy(reader, readLabel(label))
+  return label === undefined || mayRead(reader, readLabel(label))
 }
 
 function waiting(run: Run, request: Request, sender: Sender): CallToolResult {
@@ -205,11 +207,11 @@ function waiting(run: Run, request: Request, sender: Sender): CallToolResult {
 
 function inWords(request: Request, sender: Sender): string {
   const { toolName, arguments: args, violations = [], previews = [] } = request
-  const mayRead = isFor(request, sender)
-  const given = mayRead ? Object(args) : 'what others may read'
-  const reasons = mayRead ? approvalReasons(request) : violationTexts(violations, new Set())
+  const isShown = isFor(request, sender)
+  const given = isShown ? Object(args) : 'what others may read'
+  const reasons = isShown ? approvalReasons(request) : violationTexts(violations, new Set())
   const question = approvalQuestion(toolName, given, reasons)
-  const diffs = mayRead ? previews.flatMap((one) => one ?? []).map((one) => `\n\n${one}`) : []
+  const diffs = isShown ? previews.flatMap((one) => one ?? []).map((one) => `\n\n${one}`) : []
   return `${question}${diffs.join('')}`
 }
 
@@ -227,14 +229,14 @@ async function answerOf(
   const labels = await served.conversation(agent, conversation)
   const overall = labels?.answer ?? null
   const _meta = { ...namedBy(conversation), ...(overall ? metaOf(overall) : {}) }
-  if (overall && !isReadableBy(reader, overall)) {
+  if (overall && !mayRead(reader, overall)) {
     const words = 'forbidden: only others may read the answer'
     return { content: [{ type: 'text', text: words }], isError: true, _meta }
   }
   const links = assets.slice(-LINKS).flatMap(({ ref, assetId, mime, name, size }) => {
     const isOwn = labels?.assets.has(assetId)
     const label = isOwn ? labels?.values.asset({ id: assetId, fieldPath: [] }) : null
-    if (label && !isReadableBy(reader, label)) return []
+    if (label && !mayRead(reader, label)) return []
     const link = { type: 'resource_link' as const, uri: ref, name: name ?? ref, mimeType: mime }
     return { ...link, ...(size !== null && { size }), ...(label && { _meta: metaOf(label) }) }
   })

@@ -56,15 +56,6 @@ export class ServedLabels {
   }
 }
 
-/**
- * Returns whether a reader may read a value with a label. A reader of null may read only values whose label names no
- * readers.
- */
-export function isReadableBy(reader: string | null, label: Label): boolean {
-  if (label.confidentiality === 'public' || label.readers === null) return true
-  return reader !== null && mayRead(reader, label)
-}
-
 /** The assets that a reader may read, of agents in one namespace. */
 export function readableAssets(
   labels: ServedLabels,
@@ -88,7 +79,7 @@ export function readableAssets(
       const isNamed = label.confidentiality === 'private' && label.readers !== null
       // Everybody could read a new table or version.
       const isMaking = tool === queryTablesTool.id || tool === editAssetTool.id
-      if (isReadableBy(reader, label) && !(isMaking && isNamed)) return label
+      if (mayRead(reader, label) && !(isMaking && isNamed)) return label
       return new ByrefError('forbidden', 'You may not read this value')
     },
     /** Returns the items that may be read, with their labels. */
@@ -96,7 +87,7 @@ export function readableAssets(
       const shown = resources.map(async (one) => {
         const label = await labelOf(one.uri)
         if (!label || isPlain(label)) return one
-        return isReadableBy(reader, label) ? { ...one, _meta: metaOf(label) } : []
+        return mayRead(reader, label) ? { ...one, _meta: metaOf(label) } : []
       })
       return (await Promise.all(shown)).flat()
     },
