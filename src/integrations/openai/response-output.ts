@@ -1,6 +1,7 @@
 import { textOf } from '../../core/board/render-context.ts'
 import {
   type AskedCall,
+  addUsage,
   type ConversationState,
   requestOf,
 } from '../../core/events/conversation-state.ts'
@@ -29,7 +30,7 @@ const SERVER = 'byref'
  */
 export class ResponseOutput {
   readonly items: Item[] = []
-  readonly usage: TokenUsage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0 }
+  usage: TokenUsage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0 }
   readonly #isClientTool: (name: string) => boolean
   readonly #state: Pick<ConversationState, 'calls'>
   readonly #pieces = new AnswerPieces()
@@ -100,7 +101,7 @@ export class ResponseOutput {
     if (event.type === 'APPROVAL_REQUESTED') {
       return [...this.#endClientCall(event.toolCallId, 'completed'), ...this.#approvalEvents(event)]
     }
-    if (event.type === 'STEP_FINISHED') addUsage(this.usage, event.usage)
+    if (event.type === 'STEP_FINISHED') this.usage = addUsage(this.usage, event.usage)
     return []
   }
 
@@ -266,10 +267,4 @@ function textPart(text: string, annotations: readonly Fields[] = []): Fields {
 function citations({ url, title = url }: AnswerSource, { length }: string): Fields[] {
   if (url === undefined) return []
   return [{ type: 'url_citation', url, title, start_index: 0, end_index: length }]
-}
-
-function addUsage(sum: TokenUsage, { inputTokens, outputTokens, ...rest }: TokenUsage): void {
-  sum.inputTokens = (sum.inputTokens ?? 0) + (inputTokens ?? 0)
-  sum.outputTokens = (sum.outputTokens ?? 0) + (outputTokens ?? 0)
-  sum.cachedInputTokens = (sum.cachedInputTokens ?? 0) + (rest.cachedInputTokens ?? 0)
 }
