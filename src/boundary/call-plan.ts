@@ -3,6 +3,7 @@ import { editAssetTool } from '../assets/edit/edit-asset-tool.ts'
 import { queryTablesTool, withVariableTables } from '../assets/tables/query-tables-tool.ts'
 import { ByrefError } from '../core/errors.ts'
 import type { CallError } from '../core/events/events.ts'
+import { OUTPUT_METHODS } from '../core/messages/data-block.ts'
 import type { OutputMethod, ToolCall } from '../core/messages/message.ts'
 import { RESULT } from '../core/messages/results.ts'
 import type { FieldKey } from '../core/refs/field-key.ts'
@@ -56,8 +57,6 @@ export interface CallPlan {
   /** Why the call cannot run. */
   problem: CallError | null
 }
-
-const METHODS: readonly string[] = ['set', 'merge', 'assign', 'push', 'concat', 'delete']
 
 /** The variables for the item and its index in a mapped call. */
 export const ITEM_KINDS: ReadonlySet<string> = new Set(['item', 'index'])
@@ -183,8 +182,11 @@ function outputsOf(
 
 function methodOf(tool: Tool, requested: unknown): OutputMethod {
   const method = tool.outputMethod ?? (requested === '' ? 'set' : (requested ?? 'set'))
-  if (METHODS.includes(String(method))) return method as OutputMethod
-  throw invalid(`_outputMethod must be one of ${METHODS.join(', ')}, not ${JSON.stringify(method)}`)
+  const known = OUTPUT_METHODS.find((one) => one === String(method))
+  if (known) return known
+  throw invalid(
+    `_outputMethod must be one of ${OUTPUT_METHODS.join(', ')}, not ${JSON.stringify(method)}`,
+  )
 }
 
 /** Returns every `†` expression in a value, at any depth, including embedded references. */

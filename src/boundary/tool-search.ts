@@ -6,7 +6,7 @@ import type { ToolCall } from '../core/messages/message.ts'
 import { onceResolved } from '../core/once-resolved.ts'
 import { describeTool } from './describe-tool.ts'
 import { shortenSchema } from './shorten-schema.ts'
-import { defineTool, type Tool } from './tool.ts'
+import { defineTool, OWN_PARAMETERS, type Tool } from './tool.ts'
 import {
   catalogueOf,
   groupsOf,
@@ -238,9 +238,6 @@ function callTool(names: readonly string[], index: () => Promise<ToolIndex>): To
   }) as Tool
 }
 
-/** Parameters that byref adds to every tool. A model may write them next to `name`, outside of `arguments`. */
-const ADDED_PARAMETERS = /^_(outputPath|outputMethod|instance|each)$/
-
 /**
  * Converts a call of `call_tool` to a call of the tool that it names. Any other call is returned unchanged, also one
  * whose arguments are not an object.
@@ -262,7 +259,8 @@ function unwrapOnce<Call extends ToolCall & { problem?: string }>(call: Call): C
   if (call.name !== CALL_TOOL || typeof name !== 'string' || call.problem) return null
   const args = readArguments(given)
   if (!args) return { ...call, name, arguments: {}, via: CALL_TOOL, problem: notAnObject(given) }
-  const beside = Object.entries(others).filter(([key]) => ADDED_PARAMETERS.test(key))
+  // A model may write these next to `name`, outside of `arguments`.
+  const beside = Object.entries(others).filter(([key]) => OWN_PARAMETERS.includes(key))
   return { ...call, name, arguments: { ...Object.fromEntries(beside), ...args }, via: CALL_TOOL }
 }
 

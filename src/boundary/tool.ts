@@ -14,6 +14,7 @@ import {
   type LabelInput,
 } from '../core/labels/label.ts'
 import { LABEL_TREE, type LabelTreeInput } from '../core/labels/label-tree.ts'
+import { OUTPUT_METHODS } from '../core/messages/data-block.ts'
 import type { OutputMethod } from '../core/messages/message.ts'
 import { RESULT } from '../core/messages/results.ts'
 import { parseVariableRef, variablesIn } from '../core/refs/variable-ref.ts'
@@ -238,7 +239,7 @@ export const TOOL_OPTIONS: OptionTable<Tool> = {
   inputSchema: is.required(called(SCHEMA, 'parameters', 'schema')),
   outputSchema: SCHEMA,
   outputPath: is.either(is.boolean, OUTPUT_PATH),
-  outputMethod: is.oneOf('set', 'merge', 'assign', 'push', 'concat', 'delete'),
+  outputMethod: is.oneOf(...OUTPUT_METHODS),
   references: is.oneOf('declared', 'everywhere'),
   ...is.all(
     is.boolean,
@@ -307,7 +308,12 @@ export function defineTool<In extends AnySchema, Output, Result extends Returned
 }
 
 /** Parameters that byref adds to tools and takes out of calls. */
-const OWN_PARAMETERS = ['_outputPath', '_outputMethod', '_instance', '_each']
+export const OWN_PARAMETERS: readonly string[] = [
+  '_outputPath',
+  '_outputMethod',
+  '_instance',
+  '_each',
+]
 
 /** Checks rules that types cannot express. @throws ByrefError `config_invalid` */
 export function checkTool(tool: Tool): void {

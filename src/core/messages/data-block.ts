@@ -4,7 +4,15 @@ import { isFieldKey } from '../refs/field-key.ts'
 import { formatIdentity, isKind, parseVariableRef } from '../refs/variable-ref.ts'
 import type { DataBlock, Message, OutputMethod } from './message.ts'
 
-const METHODS = ['set', 'merge', 'assign', 'push', 'concat', 'delete']
+/** How a data message can change the value that it is written to. */
+export const OUTPUT_METHODS: readonly OutputMethod[] = [
+  'set',
+  'merge',
+  'assign',
+  'push',
+  'concat',
+  'delete',
+]
 
 /**
  * Converts a data message's block to its stored form. `input` and `state` become data of that kind. A `_path`
@@ -37,10 +45,10 @@ export function toDataBlock({ type, kind, _path, ...rest }: Record<string, unkno
   const isName = named === undefined || (typeof named === 'string' && isKind(named))
   const isNamed = (isShort || type === 'data') && isName && kind !== 'result'
   const areSchemas = isPlainObject(schema) && (kindOf(block) !== 'input' || isPlainObject(output))
-  if (isNamed && isText && areSchemas && METHODS.includes(_outputMethod)) return block
+  if (isNamed && isText && areSchemas && OUTPUT_METHODS.includes(_outputMethod)) return block
   throw new ByrefError(
     'invalid_message',
-    `${shownJson({ ...block, type })} is not a valid data message. type: text, data, input or state. kind: a letter, then letters, digits, "_" and "-", not "result". schema and output: objects. description and _instance: text. _outputMethod: one of ${METHODS.join(', ')}.`,
+    `${shownJson({ ...block, type })} is not a valid data message. type: text, data, input or state. kind: a letter, then letters, digits, "_" and "-", not "result". schema and output: objects. description and _instance: text. _outputMethod: one of ${OUTPUT_METHODS.join(', ')}.`,
   )
 }
 
