@@ -1,9 +1,9 @@
 import { assetResponse, UnsatisfiableRangeError } from '../../assets/asset-response.ts'
 import type { Assets } from '../../assets/assets-contract.ts'
 import { checkOptions, is, type OptionTable } from '../../core/check-options.ts'
-import { ByrefError, HTTP_STATUS, publicMessage } from '../../core/errors.ts'
+import { ByrefError } from '../../core/errors.ts'
 import { extractAssetId, formatAssetRef, parseAssetRef } from '../../core/refs/asset-ref.ts'
-import { type RequestHandler, requestHandler } from './request-handler.ts'
+import { failureResponse, type RequestHandler, requestHandler } from './request-handler.ts'
 
 /** Options of {@link createAssetHandler}. */
 export interface AssetHandlerOptions {
@@ -63,17 +63,4 @@ export function createAssetHandler(options: AssetHandlerOptions): RequestHandler
       return response
     }
   })
-}
-
-/** Returns the response to a request that failed, or that was thrown. `useChat` shows its text as the error. */
-export function failureResponse(error: unknown): Response {
-  if (error instanceof Response) return error
-  if (error instanceof URIError) return new Response('The URL is malformed', { status: 400 })
-  const status = error instanceof ByrefError ? HTTP_STATUS[error.code] : 500
-  return new Response(failureText(error), { status })
-}
-
-/** Returns the message of an error for a browser. */
-export function failureText(error: unknown): string {
-  return error instanceof ByrefError ? publicMessage(error) : 'Something went wrong'
 }

@@ -1,6 +1,6 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { meterStream } from '../../assets/bodies/body.ts'
-import { ByrefError } from '../../core/errors.ts'
+import { ByrefError, HTTP_STATUS, publicMessage } from '../../core/errors.ts'
 
 /** Answers web requests. It is a function with a `fetch` property, so it fits servers that take either. */
 export interface RequestHandler {
@@ -87,4 +87,17 @@ export async function readJson<Value>(
   const { path, message } = result.issues[0] as StandardSchemaV1.Issue
   const place = path?.join('.') || 'body'
   throw new ByrefError('bad_request', `The body is not a valid ${what}: ${place}: ${message}`)
+}
+
+/** Returns the response to a request that failed, or that was thrown. `useChat` shows its text as the error. */
+export function failureResponse(error: unknown): Response {
+  if (error instanceof Response) return error
+  if (error instanceof URIError) return new Response('The URL is malformed', { status: 400 })
+  const status = error instanceof ByrefError ? HTTP_STATUS[error.code] : 500
+  return new Response(failureText(error), { status })
+}
+
+/** Returns the message of an error for a browser. */
+export function failureText(error: unknown): string {
+  return error instanceof ByrefError ? publicMessage(error) : 'Something went wrong'
 }

@@ -3,8 +3,8 @@ import type { Agent } from '../../../agent/agent-contract.ts'
 import type { AskedCall } from '../../../core/events/conversation-state.ts'
 import type { ConversationEvent } from '../../../core/events/events.ts'
 import { readAll } from '../../../log/conversation-log.ts'
-import { failureText } from '../../serving/asset-handler.ts'
 import { followConversation } from '../../serving/follow-conversation.ts'
+import { failureText } from '../../serving/request-handler.ts'
 import { answersFirst, type IsRun, RunChunks, type UIChunkOptions } from './ui-chunks.ts'
 
 /**

@@ -18,8 +18,12 @@ import { checkOptions, is, type OptionTable } from '../../../core/check-options.
 import { ByrefError } from '../../../core/errors.ts'
 import type { AskedCall } from '../../../core/events/conversation-state.ts'
 import { isPlainObject } from '../../../core/json/json.ts'
-import { failureResponse } from '../../serving/asset-handler.ts'
-import { type RequestHandler, readBody, requestHandler } from '../../serving/request-handler.ts'
+import {
+  failureResponse,
+  type RequestHandler,
+  readBody,
+  requestHandler,
+} from '../../serving/request-handler.ts'
 import { type ChatFeed, ChatFeeds } from './chat-feed.ts'
 import type { UIChunkOptions } from './ui-chunks.ts'
 import { again, edited, findMessage, toInput, uiMessages } from './ui-messages.ts'
