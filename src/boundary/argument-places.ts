@@ -34,8 +34,8 @@ export class ArgumentPlaces {
     for (let place = stack.pop(); place; place = stack.pop()) {
       if (place.depth > MAX_DEPTH) throw tooDeep()
       yield place
-      // Push in reverse, because `pop` takes the last one first.
       if (place.isSkipped) continue
+      // In reverse, because `pop` takes the last one first.
       for (const child of place.children().reverse()) stack.push(child)
     }
   }

@@ -308,8 +308,8 @@ async function lastValue(
 /**
  * Converts a tool's result to JSON. A Map becomes an object (a list of pairs if keys are not text), and a Set a list.
  * An error becomes an object with its name and message. bigint, NaN and infinities become text. `toJSON` is used where
- * it exists, so a Date becomes ISO text. Functions and symbols are left out of objects, and become null in lists.
- * undefined becomes null. Iterables without fields, such as Headers, become lists. `edit` returns what replaces an
+ * it exists, so a Date becomes ISO text. Functions, symbols and undefined are left out of objects, become null in lists,
+ * and undefined at the root. Iterables without fields, such as Headers, become lists. `edit` returns what replaces an
  * object; it gets the key that the object was found under.
  *
  * @throws ByrefError `invalid_data` for a cycle and for a promise, with their path

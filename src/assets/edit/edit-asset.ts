@@ -177,9 +177,9 @@ async function planEdit(
     )
   }
   const lines = new LineIndex()
-  const mustBeJson = await isShortJson(draft, record)
+  const staysJson = await mustStayJson(draft, record)
   const changes = await editText(draft, texts, { lines, hint: () => jsonHint(draft, record) })
-  if (mustBeJson) await checkJson(draft)
+  if (staysJson) await checkJson(draft)
   const form = await TextForm.of(draft)
   return { changes, diff: await textDiff(original, draft.changes(), { form, lines }), draft }
 }
@@ -227,7 +227,7 @@ async function jsonHint(draft: Draft, { mime, attributes }: AssetRecord): Promis
 }
 
 /** Whether an asset must still be valid JSON after an edit. A file that is not valid now may be edited freely. */
-async function isShortJson(draft: Draft, { mime, attributes }: AssetRecord): Promise<boolean> {
+async function mustStayJson(draft: Draft, { mime, attributes }: AssetRecord): Promise<boolean> {
   if (attributes.structured) return true
   if (!isJsonType(mime) || draft.size > IN_MEMORY) return false
   return parsed(draft).then(

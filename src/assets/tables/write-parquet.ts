@@ -125,8 +125,8 @@ function schemaOf(elements: readonly SchemaElement[]): SchemaElement[] {
 }
 
 /**
- * Returns the names of the columns in a Parquet file. Names are changed if they are empty, differ only in letter case,
- * or are names of `Object.prototype`.
+ * Returns the names of the columns in a Parquet file. Names are changed if they are empty, contain a NUL character,
+ * differ only in letter case, or are `__proto__`.
  */
 export function storedNames(names: readonly string[]): string[] {
   const bases = names.map((name, i) => {

@@ -34,8 +34,9 @@ export async function showMessages(
   const first = messages.findIndex(namesAsset)
   const last = messages.findLastIndex((message) => !ToolMessage.isInstance(message))
   const fetched = messages.slice(last + 1).flatMap(({ content }) => {
-    const { assetRef, fetched } = Object(typeof content === 'string' ? dataInText(content) : null)
-    return fetched === true ? [textOf(assetRef), imageOf(assetRef)] : []
+    const result = Object(typeof content === 'string' ? dataInText(content) : null)
+    const { assetRef, fetched: isFetched } = result
+    return isFetched === true ? [textOf(assetRef), imageOf(assetRef)] : []
   })
   const load = async (block: Block): Promise<Block> => {
     const ref = refOf(block)

@@ -55,7 +55,10 @@ export class TrackedExecution {
     return join(this.#input, this.#noted.trust.read)
   }
 
-  /** Returns the label of what the tool may have retained from all calls. A tool that acts may return it later. */
+  /**
+   * Records that a tool that acts may retain what this execution received and has read. Returns the label of what the
+   * tool may have retained from all calls, because it may return that later.
+   */
   #retain(): Label {
     const { tool } = this.#execution
     return tool.readOnly ? TRUSTED : this.#labels.keep(tool.id, this.#all())

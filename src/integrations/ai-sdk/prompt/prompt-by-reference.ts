@@ -106,12 +106,12 @@ export async function promptByReference(
     if (own.length === 0) continue
     fetched = own.flatMap((one) => one.fetched)
     isReadable ||= own.some(({ previewed }) => previewed.size > 0)
-    const guide = guideFor(own, mentions)
+    const ownGuide = guideFor(own, mentions)
     drafts.set(message, {
       item: { type: 'results', results: own.map(({ item }) => item) },
       make(resolved, how) {
         const messages = resultMessages(resolved?.type === 'results' ? resolved.results : [], how)
-        return [...withResults(message, shown[i] ?? [], messages), ...asMessage(guide)]
+        return [...withResults(message, shown[i] ?? [], messages), ...asMessage(ownGuide)]
       },
     })
   }

@@ -35,7 +35,7 @@ const PREVIEW_CHARS = 2_000
 
 /**
  * Puts references in place of large values in a result of `tools/call`, `resources/read` or `prompts/get`. Returns the
- * same object if nothing is.
+ * same object if nothing was replaced.
  *
  * @param name The name of the assets.
  */
