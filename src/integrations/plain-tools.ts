@@ -82,7 +82,7 @@ export async function openCall<T>(
  *
  * @param inText What a text with a reference contains. Default: the URL of an asset.
  */
-export function holdsReference(root: unknown, inText = /asset:/i): boolean {
+export function mayHoldReference(root: unknown, inText = /asset:/i): boolean {
   // A set, because an input may contain itself.
   const waiting = new Set<object>([[root]])
   for (const holder of waiting) {

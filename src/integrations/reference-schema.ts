@@ -1,7 +1,7 @@
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec'
 import type { JsonSchema, ToolSchema } from '../boundary/describe-schema.ts'
 import { issueProblems } from '../boundary/validate.ts'
-import { holdsReference, plainTool, shownSchema } from './plain-tools.ts'
+import { mayHoldReference, plainTool, shownSchema } from './plain-tools.ts'
 
 /** Returns a schema that describes values by this JSON Schema. Without a check, it accepts any value. */
 export function describingSchema(
@@ -25,7 +25,7 @@ export function referenceSchema(id: string, schema: ToolSchema, isShown: boolean
   return standardSchema({
     ...rest,
     vendor: 'byref',
-    validate: (value) => (holdsReference(value) ? { value } : validate(value)),
+    validate: (value) => (mayHoldReference(value) ? { value } : validate(value)),
     jsonSchema: {
       input: (how) => shown(jsonSchema.input(how)),
       output: (how) => shown(jsonSchema.output(how)),

@@ -11,7 +11,7 @@ import { shortMessage } from '../../engine/run-errors.ts'
 import {
   askAbout,
   assetToolSchema,
-  holdsReference,
+  mayHoldReference,
   plainTool,
   resolveReferences,
   resultByReference,
@@ -125,7 +125,7 @@ function wrapTool(tool: Executable, wrapping: Wrapping): Executable {
     async execute(input, context) {
       const opened = await values(input)
       // Mastra has checked the input of this context, unless it may contain references.
-      const given = holdsReference(input) ? { ...Object(context) } : context
+      const given = mayHoldReference(input) ? { ...Object(context) } : context
       const result = await withShortError(() => tool.execute(opened, given))
       const { agent, abortSignal: signal } = Object(context)
       const call = { tool: tool.id, toolCallId: agent?.toolCallId ?? '', signal }
@@ -135,7 +135,9 @@ function wrapTool(tool: Executable, wrapping: Wrapping): Executable {
     ...(toModelOutput && {
       // The tool's own function expects values.
       toModelOutput: (output: unknown) =>
-        holdsReference(output) ? { type: 'json', value: output } : toModelOutput.call(tool, output),
+        mayHoldReference(output)
+          ? { type: 'json', value: output }
+          : toModelOutput.call(tool, output),
     }),
   })
 }
@@ -174,7 +176,7 @@ function wrapStep<One extends Step<any, any, any, any, any, any, any, any>>(
     async execute(context) {
       const { inputData: given, runId } = Object(context)
       const whole = await unpacked(given, wrapping.assets)
-      const inputData = holdsReference(given) ? await validated(step.inputSchema, whole) : whole
+      const inputData = mayHoldReference(given) ? await validated(step.inputSchema, whole) : whole
       const result = await step.execute({ ...Object(context), inputData })
       return packed(result, { ...wrapping, tool: step.id, toolCallId: String(runId) })
     },
@@ -190,7 +192,7 @@ function copyOf(given: Executable, changes: Partial<Executable>): Executable {
 function resolver({ id, inputSchema }: Executable, { assets }: Wrapping) {
   let plain: ByrefTool | undefined
   return async (input: unknown): Promise<unknown> => {
-    if (!isPlainObject(input) || !holdsReference(input)) return input
+    if (!isPlainObject(input) || !mayHoldReference(input)) return input
     plain ??= plainTool(id, openJsonSchema(inputSchema))
     return resolveReferences(plain, input, { assets, bytes: 'native' })
   }

@@ -23,7 +23,7 @@ export const READING_TOOLS: ReadingToolNames = {
 }
 
 /** Returns a tool in the form of `tools/list`. */
-export function describeTool(tool: AssetTool, name: string) {
+export function clientToolOf(tool: AssetTool, name: string) {
   const isEdit = tool === editAssetTool
   const hints = isEdit ? { readOnlyHint: false, destructiveHint: false } : { readOnlyHint: true }
   return {

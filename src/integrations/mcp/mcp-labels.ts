@@ -30,14 +30,14 @@ export function stricterByMeta(known: Label, meta: unknown): Label {
  * Returns a label for the `_meta` of an outgoing message. It leaves out sources and the names of readers, which must
  * stay private.
  */
-export function metaOf({ integrity, confidentiality }: Label) {
+export function labelMeta({ integrity, confidentiality }: Label) {
   return { [LABEL_KEY]: { integrity, confidentiality } }
 }
 
 /** Returns a result with its label in `_meta`, unless it is trusted and public. */
 export function withLabel(result: Fields, label: Label): Fields {
   if (isPlain(label)) return result
-  return { ...result, _meta: { ...Object(result._meta), ...metaOf(label) } }
+  return { ...result, _meta: { ...Object(result._meta), ...labelMeta(label) } }
 }
 
 /** Whether a server's annotations and the labels of its results are trusted. */

@@ -9,7 +9,7 @@ import { argumentsInText } from '../json-in-text.ts'
 import {
   askAbout,
   assetToolSchema,
-  holdsReference,
+  mayHoldReference,
   onceEach,
   plainTool,
   resolveReferences,
@@ -93,7 +93,7 @@ function wrapTool(
     async invoke(context, input, details) {
       const { signal, toolCall } = details ?? {}
       const parsed = argumentsInText(input)
-      const args = holdsReference(parsed) ? parsed : undefined
+      const args = mayHoldReference(parsed) ? parsed : undefined
       const opened = isPlainObject(args)
         ? await resolveReferences(plain, args, { assets }).catch(errorText(signal))
         : input
@@ -109,7 +109,7 @@ function wrapTool(
     needsApproval: ignoresInput(needsApproval)
       ? needsApproval
       : async (context, input, callId) => {
-          if (!isPlainObject(input) || !holdsReference(input)) {
+          if (!isPlainObject(input) || !mayHoldReference(input)) {
             return needsApproval(context, input, callId)
           }
           const values = resolveReferences(plain, input, { assets })

@@ -15,7 +15,7 @@ import { ByrefError, errorMessage } from '../../../core/errors.ts'
 import { isPlainObject } from '../../../core/json/json.ts'
 import { onceResolved } from '../../../core/once-resolved.ts'
 import { outputValue } from '../../model-output.ts'
-import { holdsReference } from '../../plain-tools.ts'
+import { mayHoldReference } from '../../plain-tools.ts'
 import { describingSchema } from '../../reference-schema.ts'
 import { MessageLabels } from '../../trust/message-labels.ts'
 import { flowTool, type MessageTrust } from '../../trust/tool-trust.ts'
@@ -63,7 +63,7 @@ export class ToolCalls {
       async () => this.#boundary.describe(await this.described()).inputSchema,
       {
         validate: async (value) => {
-          if (!given.validate || holdsReference(value, IN_TEXT)) return { success: true, value }
+          if (!given.validate || mayHoldReference(value, IN_TEXT)) return { success: true, value }
           const result = await given.validate(value)
           if (result.success || !options.explains) return result
           const error = withTool(invalidArguments(result.error), await this.described())
@@ -172,5 +172,5 @@ async function describe(name: string, tool: Tool, schema: Schema<unknown>): Prom
 const IN_TEXT = /†|<\||^\s*asset:/i
 
 function hasRefs(input: unknown): input is Record<string, unknown> {
-  return isPlainObject(input) && holdsReference(input, IN_TEXT)
+  return isPlainObject(input) && mayHoldReference(input, IN_TEXT)
 }

@@ -11,10 +11,9 @@ import { ByrefError } from '../../../core/errors.ts'
 import { ACCEPTS } from '../../../policies/trust/check-flow.ts'
 import { dataOrText } from '../../json-in-text.ts'
 import { shownSchema } from '../../plain-tools.ts'
-import { freeName } from '../join/shared-names.ts'
-import { needsOldTask } from '../join/with-tasks.ts'
-import { metaOf, type ServerTrust, serverTrust } from '../mcp-labels.ts'
+import { labelMeta, type ServerTrust, serverTrust } from '../mcp-labels.ts'
 import { filesFor, mcpTool, resolveArguments } from '../reference-arguments.ts'
+import { freeName, needsOldTask } from '../tools-of-servers.ts'
 import { withLinked } from './linked-resources.ts'
 
 /** Options of {@link mcpTools}. */
@@ -117,7 +116,7 @@ export async function mcpTools(client: McpClient, options: McpToolsOptions = {})
           assets: context.assets,
           files,
         })
-        const given = context.trust && { _meta: metaOf(context.trust.input) }
+        const given = context.trust && { _meta: labelMeta(context.trust.input) }
         const answer = await callTool(client, { name, arguments: args, ...given }, context)
         noteLabel(input, answer)
         const follows = options.followLinks !== false && !answer.isError

@@ -24,10 +24,10 @@ import {
   type RpcMessage,
 } from '../rpc/json-rpc.ts'
 import { isUnknownSession } from '../rpc/unknown-session.ts'
+import { NOT_RUNNING } from '../tools-of-servers.ts'
 import { OpenCalls } from './open-calls.ts'
 import { ResourcePlaces } from './resource-places.ts'
 import {
-  NOT_RUNNING,
   ServerConnection,
   type ServerListener,
   type ServerSource,

@@ -15,12 +15,10 @@ import { errorMessage } from '../../../core/errors.ts'
 import { inBackground } from '../../../core/in-background.ts'
 import { version } from '../../../version.ts'
 import type { ServerTrust } from '../mcp-labels.ts'
-import { readPages } from '../proxy/tool-catalog.ts'
+import { readPages } from '../rpc/read-pages.ts'
 import type { Ask } from '../rpc/relay.ts'
-import { needsOldTask, type ServerTransport, TASKS, withTasks } from './with-tasks.ts'
-
-/** In the list of tools: the names of servers whose tools may be missing. */
-export const NOT_RUNNING = 'byref/notRunning'
+import { needsOldTask } from '../tools-of-servers.ts'
+import { type ServerTransport, TASKS, withTasks } from './with-tasks.ts'
 
 /** One of several servers, and how to reach it. */
 export interface ServerSource {

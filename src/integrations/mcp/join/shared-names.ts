@@ -1,3 +1,4 @@
+import { freeName } from '../tools-of-servers.ts'
 import type { ServerConnection } from './server-connection.ts'
 
 /** The server of a tool or a prompt, and its name there. */
@@ -35,23 +36,5 @@ export class SharedNames<Item extends { name: string }> {
     this.#given.set(given, key)
     this.#names.set(key, given)
     return given
-  }
-}
-
-/** Maximum length of a name that model providers accept. */
-const LENGTH = 64
-
-/**
- * Returns a name that is not taken. Characters that providers do not accept become `_`. A name that is taken gets a
- * number.
- */
-export function freeName(wanted: string, taken: { has(name: string): boolean }): string {
-  const accepted = wanted.replace(/[^\w-]/g, '_')
-  const name = accepted.slice(0, LENGTH)
-  if (!taken.has(name)) return name
-  for (let number = 2; ; number++) {
-    const end = `_${number}`
-    const other = `${accepted.slice(0, LENGTH - end.length)}${end}`
-    if (!taken.has(other)) return other
   }
 }

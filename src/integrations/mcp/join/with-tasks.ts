@@ -1,4 +1,4 @@
-import type { Tool, Transport } from '@modelcontextprotocol/client'
+import type { Transport } from '@modelcontextprotocol/client'
 import { inBackground } from '../../../core/in-background.ts'
 import { isPlainObject } from '../../../core/json/json.ts'
 import { nodeBuiltin } from '../../../node-builtin.ts'
@@ -40,11 +40,6 @@ type TaskState = { taskId: string; [key: string]: unknown }
 export function withTasks<One extends ServerTransport>(transport: One): One {
   new TaskTransport(transport).attach()
   return transport
-}
-
-/** Returns whether a tool only runs as a task of 2025-11-25, which the SDK does not support. */
-export function needsOldTask({ execution }: Tool): boolean {
-  return execution?.taskSupport === 'required'
 }
 
 class TaskTransport {

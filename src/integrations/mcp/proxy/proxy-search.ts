@@ -13,9 +13,9 @@ import {
 import { ByrefError } from '../../../core/errors.ts'
 import type { ToolCall } from '../../../core/messages/message.ts'
 import { nodeBuiltin } from '../../../node-builtin.ts'
-import { describeTool } from '../assets-for-clients.ts'
-import { NOT_RUNNING } from '../join/server-connection.ts'
+import { clientToolOf } from '../assets-for-clients.ts'
 import type { Fields, RpcMessage } from '../rpc/json-rpc.ts'
+import { NOT_RUNNING } from '../tools-of-servers.ts'
 import type { ToolCatalog } from './tool-catalog.ts'
 
 const { isDeepStrictEqual } = nodeBuiltin('node:util')
@@ -45,12 +45,12 @@ export class ProxySearch {
     this.#pinned = new Set(pinned.filter((name) => name !== SEARCH_TOOLS && name !== CALL_TOOL))
     const [search, call] = searchTools(this.#names(), async () => this.#current()) as [Tool, Tool]
     this.#searchTool = search
-    const { annotations: _, ...calling } = describeTool(call as AssetTool, CALL_TOOL)
+    const { annotations: _, ...calling } = clientToolOf(call as AssetTool, CALL_TOOL)
     const shown = catalog.shown.filter(({ name }) => this.#pinned.has(name))
     this.list = [
       ...shown,
       ...catalog.added,
-      describeTool(search as AssetTool, SEARCH_TOOLS),
+      clientToolOf(search as AssetTool, SEARCH_TOOLS),
       calling,
     ]
   }

@@ -13,7 +13,7 @@ import { isAssetRef } from '../../../core/refs/asset-ref.ts'
 import { assetTools, runAssetTool } from '../../plain-tools.ts'
 import { checkNamed } from '../../trust/tool-trust.ts'
 import { failedCall } from '../assets-for-clients.ts'
-import { metaOf, stricterByMeta } from '../mcp-labels.ts'
+import { labelMeta, stricterByMeta } from '../mcp-labels.ts'
 import {
   answerTo,
   CLIENT_CAPABILITIES,
@@ -24,10 +24,10 @@ import {
   ProtocolError,
   type RpcMessage,
 } from '../rpc/json-rpc.ts'
+import { readPages } from '../rpc/read-pages.ts'
 import type { FromServer, Handler, Peers } from '../rpc/relay.ts'
 import { type ProxyCall, type ProxySession, ProxyTools, type ProxyView } from './proxy-tools.ts'
 import { redactResult } from './redact-result.ts'
-import { readPages } from './tool-catalog.ts'
 
 /** The guide that is added to a server's instructions. */
 const GUIDE =
@@ -77,7 +77,7 @@ export function quarantineView(session: ProxySession): ProxyView {
     const all = join(stricterByMeta(UNTRUSTED, result._meta), label)
     const save = session.save(all)
     const made = await redactResult(result, { save: (body) => save(body, name), tool })
-    return { ...made, _meta: metaOf(all) }
+    return { ...made, _meta: labelMeta(all) }
   }
 
   const initialized = pinned(describedServer)
@@ -139,7 +139,7 @@ async function make(
     const { assetRef } = Object(await runAssetTool(tool, written, { assets, signal }))
     const { size } = await assets.info(String(assetRef))
     const text = redactedText(assetRef, { assetRef, kind: 'file', size })
-    return { content: [textBlock(text)], _meta: metaOf(join(UNTRUSTED, label)) }
+    return { content: [textBlock(text)], _meta: labelMeta(join(UNTRUSTED, label)) }
   } catch (error) {
     return failedCall(failureHere(error))
   }

@@ -3,10 +3,11 @@ import type { JsonSchema } from '../../../boundary/describe-schema.ts'
 import type { Tool } from '../../../boundary/tool.ts'
 import { isPlainObject } from '../../../core/json/json.ts'
 import { shownSchema } from '../../plain-tools.ts'
-import { describeTool, READING_TOOLS, type ReadingToolNames } from '../assets-for-clients.ts'
+import { clientToolOf, READING_TOOLS, type ReadingToolNames } from '../assets-for-clients.ts'
 import { serverTrust } from '../mcp-labels.ts'
 import { filesFor, mcpTool } from '../reference-arguments.ts'
-import { type Fields, isUnknownMethod, type RpcMessage } from '../rpc/json-rpc.ts'
+import type { Fields, RpcMessage } from '../rpc/json-rpc.ts'
+import { readPages } from '../rpc/read-pages.ts'
 import type { Ask } from '../rpc/relay.ts'
 
 /** The tools of a server, and those that are added to them. */
@@ -35,7 +36,7 @@ export async function readToolCatalog(
   const names = new Set(found.map(({ name }) => name))
   const free = (id: string): string => (names.has(id) ? free(`byref_${id}`) : id)
   const named = new Map(adding.map((tool) => [free(tool.id), tool]))
-  const added = [...named].map(([name, tool]) => describeTool(tool, name))
+  const added = [...named].map(([name, tool]) => clientToolOf(tool, name))
   return {
     shown: found.map(shown),
     added,
@@ -44,36 +45,6 @@ export async function readToolCatalog(
     own: named,
     readingTools: { fetch: free(READING_TOOLS.fetch), search: free(READING_TOOLS.search) },
   }
-}
-
-/** Maximum pages of a list that are read. */
-const MAX_PAGES = 1_000
-
-/**
- * Reads all items of a list of the server, and the other fields of its first page. A server without such a list has an
- * empty one.
- */
-export async function readPages(
-  { method, params }: RpcMessage,
-  ask: Ask,
-  key: string,
-): Promise<{ items: unknown[]; rest: Fields }> {
-  // A progress token belongs to the client's own request.
-  const { progressToken: _, ...meta } = Object(params?._meta)
-  const items: unknown[] = []
-  let rest: Fields | null = null
-  let cursor: unknown
-  for (let page = 0; page < MAX_PAGES && (page === 0 || cursor); page++) {
-    const asking = { ...(cursor ? { cursor } : {}), ...(params?._meta ? { _meta: meta } : {}) }
-    const id = `byref-${crypto.randomUUID()}`
-    const answer = await ask({ jsonrpc: '2.0', id, method, params: asking })
-    if (answer.error && !isUnknownMethod(answer)) throw answer.error
-    const { [key]: found, nextCursor, ...others } = answer.result ?? {}
-    if (Array.isArray(found)) items.push(...found)
-    rest ??= others
-    cursor = nextCursor
-  }
-  return { items, rest: rest ?? {} }
 }
 
 function toolOf({ name, inputSchema, outputSchema, annotations }: Fields, files?: string): Tool {

@@ -18,7 +18,7 @@ import { type Speaker, spokenBy } from '../../../core/messages/spoken-by.ts'
 import type { Run } from '../../../engine/follow-run.ts'
 import { approvalReasons, violationTexts } from '../../../policies/trust/check-flow.ts'
 import { approvalQuestion, approvalRequest, isApproved } from '../ask-person.ts'
-import { metaOf, stricterByMeta } from '../mcp-labels.ts'
+import { labelMeta, stricterByMeta } from '../mcp-labels.ts'
 import type { ServedLabels } from './served-labels.ts'
 
 /** The input of the tool that asks an agent, as JSON Schema. */
@@ -228,7 +228,7 @@ async function answerOf(
   const { text, assets, conversation } = await run.result
   const labels = await served.conversation(agent, conversation)
   const overall = labels?.answer ?? null
-  const _meta = { ...namedBy(conversation), ...(overall ? metaOf(overall) : {}) }
+  const _meta = { ...namedBy(conversation), ...(overall ? labelMeta(overall) : {}) }
   if (overall && !mayRead(reader, overall)) {
     const words = 'forbidden: only others may read the answer'
     return { content: [{ type: 'text', text: words }], isError: true, _meta }
@@ -238,7 +238,7 @@ async function answerOf(
     const label = isOwn ? labels?.values.asset({ id: assetId, fieldPath: [] }) : null
     if (label && !mayRead(reader, label)) return []
     const link = { type: 'resource_link' as const, uri: ref, name: name ?? ref, mimeType: mime }
-    return { ...link, ...(size !== null && { size }), ...(label && { _meta: metaOf(label) }) }
+    return { ...link, ...(size !== null && { size }), ...(label && { _meta: labelMeta(label) }) }
   })
   return { content: [{ type: 'text', text }, ...links], _meta }
 }

@@ -26,11 +26,11 @@ import {
   ASSET_TEMPLATE,
   assetAsResource,
   callAssetTool,
-  describeTool,
+  clientToolOf,
   failedCall,
   newestAssets,
 } from '../assets-for-clients.ts'
-import { metaOf, withLabel } from '../mcp-labels.ts'
+import { labelMeta, withLabel } from '../mcp-labels.ts'
 import { INVALID_PARAMS } from '../rpc/json-rpc.ts'
 import { askAgent, QUESTION, type Question } from './ask-agent.ts'
 import { readableAssets, ServedLabels } from './served-labels.ts'
@@ -240,7 +240,7 @@ function registerAssets(
 ): void {
   for (const tool of assetTools(editing)) {
     const inputSchema = fromJsonSchema<Record<string, unknown>>({ ...tool.inputSchema })
-    const config = { ...describeTool(tool, tool.id), inputSchema }
+    const config = { ...clientToolOf(tool, tool.id), inputSchema }
     server.registerTool(tool.id, config, async (input, { mcpReq }) => {
       const label = await guard.given(tool.id, input)
       if (label instanceof ByrefError) return failedCall(label) as CallToolResult
@@ -257,7 +257,7 @@ function registerAssets(
     const label = await guard.given('read', { uri: uri.href })
     if (label instanceof ByrefError) throw label
     const { contents } = await assetAsResource(assets, uri.href)
-    return { contents: contents.map((one) => (label ? { ...one, _meta: metaOf(label) } : one)) }
+    return { contents: contents.map((one) => (label ? { ...one, _meta: labelMeta(label) } : one)) }
   }
   const { name: called, uriTemplate } = ASSET_TEMPLATE
   server.registerResource(called, new ResourceTemplate(uriTemplate, { list }), {}, read)

@@ -9,7 +9,7 @@ import { formatAssetRef, isAssetId, isAssetRef } from '../../../core/refs/asset-
 import type { ConversationLabels } from '../../../log/conversation-labels.ts'
 import type { ConversationLog } from '../../../log/conversation-log.ts'
 import { LabelIndex } from '../../../log/label-index.ts'
-import { metaOf } from '../mcp-labels.ts'
+import { labelMeta } from '../mcp-labels.ts'
 
 /**
  * The labels of values in the agents' conversations, in all namespaces. There are none for agents without trust, and
@@ -87,7 +87,7 @@ export function readableAssets(
       const shown = resources.map(async (one) => {
         const label = await labelOf(one.uri)
         if (!label || isPlain(label)) return one
-        return mayRead(reader, label) ? { ...one, _meta: metaOf(label) } : []
+        return mayRead(reader, label) ? { ...one, _meta: labelMeta(label) } : []
       })
       return (await Promise.all(shown)).flat()
     },
