@@ -5,7 +5,7 @@ import {
   searchAssetTool,
 } from '../assets/asset-tools.ts'
 import type { Assets } from '../assets/assets-contract.ts'
-import { documentForm } from '../assets/bodies/mime-type.ts'
+import { documentForm, isTextType } from '../assets/bodies/mime-type.ts'
 import { editAssetTool } from '../assets/edit/edit-asset-tool.ts'
 import { hasDuckdb } from '../assets/tables/duckdb.ts'
 import { queryTablesTool } from '../assets/tables/query-tables-tool.ts'
@@ -210,8 +210,7 @@ async function preferText(
   const { ref, format } = input
   if (id === fetchAssetTool.id && format === undefined && typeof ref === 'string') {
     const { mime } = await assets.info(ref)
-    const isText = /^text\/|[/+](json|xml|yaml|x-ndjson)\b/.test(mime)
-    return isText || documentForm(mime) ? { ...input, format: 'text' } : input
+    return isTextType(mime) || documentForm(mime) ? { ...input, format: 'text' } : input
   }
   return input
 }

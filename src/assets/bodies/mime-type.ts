@@ -93,6 +93,14 @@ export function readsAsText(mime: string): boolean {
   return isText || isXml || essence === 'application/xml'
 }
 
+const TEXT_TYPE =
+  /^text\/|^application\/(json|xml|yaml|x-ndjson|javascript|sql|toml|x-sh)$|\+(json|xml|yaml)$/
+
+/** Returns whether models and clients get a body of this type as text, if it is text. */
+export function isTextType(mime: string): boolean {
+  return TEXT_TYPE.test(essenceOf(mime))
+}
+
 /** Top-level types whose bodies are rarely text. */
 const BINARY = /^(application|audio|font|image|video)\//
 

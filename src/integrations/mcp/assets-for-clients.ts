@@ -2,6 +2,7 @@ import type { AssetInfo } from '../../assets/asset-store.ts'
 import { type AssetTool, fetchAssetTool, searchAssetTool } from '../../assets/asset-tools.ts'
 import type { Assets } from '../../assets/assets-contract.ts'
 import { decodeBase64 } from '../../assets/bodies/data-url.ts'
+import { isTextType } from '../../assets/bodies/mime-type.ts'
 import { editAssetTool } from '../../assets/edit/edit-asset-tool.ts'
 import { ByrefError, errorMessage } from '../../core/errors.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
@@ -109,7 +110,7 @@ async function readWhole(assets: Assets, uri: string) {
     throw new ByrefError('asset_too_large', message)
   }
   const { bytes, mime } = await assets.get(uri)
-  const isText = /^text\/|[/+](json|xml)\b/.test(mime) && isUtf8(bytes)
+  const isText = isTextType(mime) && isUtf8(bytes)
   const text = isText ? Buffer.from(bytes).toString() : null
   const body = text === null ? { blob: Buffer.from(bytes).toString('base64') } : { text }
   return { contents: [{ uri, mimeType: mime, ...body }] }

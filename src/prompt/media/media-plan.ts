@@ -1,5 +1,5 @@
 import type { AssetKind } from '../../assets/asset-store.ts'
-import { documentForm } from '../../assets/bodies/mime-type.ts'
+import { documentForm, isTextType } from '../../assets/bodies/mime-type.ts'
 import {
   isFullType,
   limitOf,
@@ -49,8 +49,6 @@ export interface PlanOptions {
 }
 
 const PDF = 'application/pdf'
-const TEXT =
-  /^text\/|^application\/(json|xml|yaml|x-ndjson|javascript|sql|toml|x-sh)$|\+(json|xml)$/
 
 /** Maximum size of a body that is read for a model, in bytes, even if it could be scaled down. */
 const MAX_READ = 100_000_000
@@ -146,7 +144,7 @@ function imagePlan({ mime, size }: MediaFacts, options: PlanOptions): MediaPlan 
 
 function textOf(mime: string): 'text' | 'document' | null {
   if (documentForm(mime)) return 'document'
-  return TEXT.test(mime) ? 'text' : null
+  return isTextType(mime) ? 'text' : null
 }
 
 function note(why: string): MediaPlan {

@@ -1,7 +1,7 @@
 import type { Assets } from '../../assets/assets-contract.ts'
 import { readBytes } from '../../assets/bodies/body.ts'
 import { base64Of } from '../../assets/bodies/data-url.ts'
-import { essenceOf } from '../../assets/bodies/mime-type.ts'
+import { essenceOf, isJsonType, readsAsText } from '../../assets/bodies/mime-type.ts'
 import { SNIFF_BYTES, sniff } from '../../assets/bodies/sniff.ts'
 import { decodeText } from '../../assets/bodies/text-encoding.ts'
 import type { AssetText } from '../../assets/documents/document-text.ts'
@@ -196,7 +196,8 @@ async function shortValue(
   facts: MediaFacts,
   assets: Pick<Assets, 'resolve' | 'meta'>,
 ): Promise<string> {
-  const isText = /^text\/|json$/.test(facts.mime) && facts.size <= SHORT_CHARS * 4
+  const { mime, size } = facts
+  const isText = (readsAsText(mime) || isJsonType(mime)) && size <= SHORT_CHARS * 4
   const value = facts.isValue || isText ? await assets.resolve(ref) : undefined
   if (typeof value === 'string') return cutText(value, SHORT_CHARS)
   const json = value instanceof Uint8Array ? undefined : JSON.stringify(value)

@@ -99,6 +99,10 @@ describe('createMcpServer', () => {
     expect(await client.readResource({ uri: latin.ref })).toMatchObject({
       contents: [{ mimeType: 'text/plain', blob: 'Y2Fm6Q==' }],
     })
+    const sql = await agent.assets.save(Buffer.from('select 1'), 'application/sql')
+    expect(await client.readResource({ uri: sql.ref })).toMatchObject({
+      contents: [{ mimeType: 'application/sql', text: 'select 1' }],
+    })
     expect(
       await client.callTool({ name: 'search_asset', arguments: { ref, query: 'oslo' } }),
     ).toMatchObject({
