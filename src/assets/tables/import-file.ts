@@ -9,7 +9,7 @@ import type { AssetsCore } from '../assets-core.ts'
 import type { BodyInput } from '../bodies/body-input.ts'
 import { isPlainText, tableFormat, typeByName } from '../bodies/mime-type.ts'
 import { TableError } from './table-error.ts'
-import { derivedIds } from './table-facts.ts'
+import { derivedIds, isWorkbook } from './table-facts.ts'
 
 /** One scope of assets, in which files are imported. */
 interface ImportScope {
@@ -66,7 +66,7 @@ export class Importer {
     const info = await reader.info(ref, { namespace })
     if (info.table) return { table: ref }
     const made = info.structured ? null : await this.importSaved(info, { namespace, signal })
-    const book = made ? made.workbook?.ref : ref
+    const book = made ? made.workbook?.ref : isWorkbook(info.assetId) && ref
     const content = Object(book && (await reader.resolve(book, { namespace })))
     const sheets = sheetsIn(info, content.sheets)
     if (sheets.length > 0) {

@@ -508,6 +508,9 @@ describe('a file that was saved and not imported', () => {
       sheets: { 'First one': 2, Second: 3 },
       source: ref,
     })
+    const content = { sheets: { A: 1 } }
+    const other = await own.saveAsset({ content_type: 'application/json', content })
+    await expect(ask(`select * from "${other.ref}"`, {}, own)).rejects.toThrow('not a table')
   })
 
   it('has rows', async () => {
