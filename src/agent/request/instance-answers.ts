@@ -58,7 +58,10 @@ export function instanceAnswers(
       const { results } = (read as { value: { results: JsonValue } }).value
       if (!Array.isArray(results)) return { problem: '/results must be array' }
       const problems: string[] = []
-      for (const item of results) problems.push(...[(await take(item)) ?? []].flat())
+      for (const item of results) {
+        const found = await take(item)
+        if (found !== null) problems.push(found)
+      }
       const missing = instances.filter((name) => !solved.has(name))
       if (missing.length === 0) return { value: inOrder(instances, solved) }
       const names = missing.map((name) => JSON.stringify(name)).join(', ')

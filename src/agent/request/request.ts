@@ -71,10 +71,9 @@ export async function request(
   messages: MessagesInput,
 ): Promise<Solution> {
   checkOptions('request', config, OPTIONS)
-  const { model } = config
   const settings = modelSettings(config.settings)
   const { askOnce, requestPrompt } = await import('./request-prompt.ts')
-  const prompt = await requestPrompt(messagesOf(messages), { ...config, model })
+  const prompt = await requestPrompt(messagesOf(messages), config)
   const outputSchema = schema ?? prompt.output
   if (!outputSchema) throw noSchema()
   const reader = readerOf(outputSchema, prompt, config)

@@ -61,7 +61,10 @@ export function objectTable(
       let rows = 0
       for await (const batch of inBatches(items(), BATCH_ROWS)) {
         const found = batch.filter(isRow)
-        if (found.length < batch.length) return yield null
+        if (found.length < batch.length) {
+          yield null
+          return
+        }
         rows += found.length
         yield found.map(cellsOf)
         const cells = found.reduce((sum, row) => sum + Object.keys(row).length, 0)

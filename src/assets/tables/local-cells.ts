@@ -53,6 +53,6 @@ export function localDate(text: string, form: 'day' | 'month'): string | null {
   const [, first, separator, second, year, time] = LOCAL_DATE.exec(text) ?? []
   if (year === undefined || (form === 'month' && separator === '.')) return null
   const day = form === 'day' ? `${second}-${first}` : `${first}-${second}`
-  const behind = time ? ` ${time.padStart(time.indexOf(':') === 1 ? time.length + 1 : 0, '0')}` : ''
-  return `${year}-${day}${behind}`
+  if (!time) return `${year}-${day}`
+  return `${year}-${day} ${/^\d:/.test(time) ? `0${time}` : time}`
 }

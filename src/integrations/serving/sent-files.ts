@@ -21,9 +21,9 @@ export async function saveSentFiles(parts: readonly unknown[], assets: Assets) {
  *
  * @throws ByrefError `bad_request` for a file that cannot be decoded; what `importFile` throws
  */
-export async function saveSentFile(part: unknown, assets: Assets): Promise<string | null> {
-  const { type, ...known } = Object(canonicalPart(part)) as Record<string, unknown>
-  const { url, filename } = Object(known[partType({ type })]) as {
+export async function saveSentFile(given: unknown, assets: Assets): Promise<string | null> {
+  const part = Object(canonicalPart(given)) as Record<string, unknown>
+  const { url, filename } = Object(part[partType(part)]) as {
     url?: unknown
     filename?: string
   }

@@ -107,10 +107,10 @@ export function plainView(session: ProxySession, limits: Limits): ProxyView {
       'resources/list': async (request, { ask }) => {
         const answer = await ask(request)
         if (Object(answer.result?.resources).length > 0) seen(answer)
-        return listed(answer, request, 'resources', [])
+        return isUnknownMethod(answer) ? answerTo(request, { resources: [] }) : answer
       },
       'resources/templates/list': async (request, { ask }) =>
-        listed(await ask(request), request, 'resourceTemplates', [ASSET_TEMPLATE]),
+        withTemplate(await ask(request), request),
       'resources/read': (request, peers) => {
         const isAsset = isAssetRef(String(request.params?.uri))
         return isAsset ? readAsset(session, request, peers) : shortOf('resource')(request, peers)
@@ -159,10 +159,11 @@ function withGuide(answer: RpcMessage): RpcMessage {
   return { ...answer, result: { ...result, capabilities, instructions } }
 }
 
-/** Returns a list of the server with more items after its last page. A server without such a list has an empty one. */
-function listed(answer: RpcMessage, request: RpcMessage, key: string, more: unknown[]): RpcMessage {
-  if (isUnknownMethod(answer)) return answerTo(request, { [key]: more })
+/** Returns the server's list of templates, with the template of assets after its last page. */
+function withTemplate(answer: RpcMessage, request: RpcMessage): RpcMessage {
+  if (isUnknownMethod(answer)) return answerTo(request, { resourceTemplates: [ASSET_TEMPLATE] })
   const { result } = answer
-  if (!Array.isArray(result?.[key]) || result.nextCursor || more.length === 0) return answer
-  return { ...answer, result: { ...result, [key]: [...result[key], ...more] } }
+  if (!Array.isArray(result?.resourceTemplates) || result.nextCursor) return answer
+  const resourceTemplates = [...result.resourceTemplates, ASSET_TEMPLATE]
+  return { ...answer, result: { ...result, resourceTemplates } }
 }
