@@ -1,4 +1,4 @@
-import { isJsonType, readsAsText } from '../assets/bodies/mime-type.ts'
+import { isTextType } from '../assets/bodies/mime-type.ts'
 import type { JsonValue } from '../core/json/json.ts'
 import type { KeptReasoning, Message } from '../core/messages/message.ts'
 import { escapeBlocks, estimateTokens } from '../core/messages/metas-block.ts'
@@ -91,7 +91,7 @@ export function mediaOfItem(item: TranscriptItem): MediaPart[] {
 
 /** Returns the bodies that an item names, in order: the files that are not text. Text is cut, and needs no other limit. */
 export function bodiesOfItem(item: TranscriptItem): MediaPart[] {
-  return mediaOfItem(item).filter(({ mimeType: mime }) => !readsAsText(mime) && !isJsonType(mime))
+  return mediaOfItem(item).filter(({ mimeType }) => !isTextType(mimeType))
 }
 
 /** Estimated maximum size of an image that was scaled down for a model, in bytes. */
