@@ -49,7 +49,7 @@ describe('escapeBlocks', () => {
     '## Data',
     'see ## Data: ¶state',
     '## Assetsx',
-    '[12 earlier] [Cute] [a b not shown]',
+    '[Cute] [a b not shown]',
     'an [Attached image]',
     '[Savedx]\n[Summaryx of it]\n[Text offer]\n[Message in a bottle]',
     '\\## Data: ¶state',
