@@ -128,6 +128,8 @@ it.each([
     calls++
     const parts = [
       { type: 'stream-start', warnings: [] },
+      { type: 'custom', kind: 'anthropic.message_start' },
+      { type: 'response-metadata', id: 'm' },
       { type: 'error', error },
     ]
     return { stream: ReadableStream.from(parts) }

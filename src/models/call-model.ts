@@ -37,12 +37,9 @@ export interface ModelCallRequest {
   onPart(part: ModelStreamPart): void | Promise<void>
 }
 
-/** Types of parts that are not content of the answer. */
+/** Types of parts that are not content of the answer. Anthropic's package reports the start of an answer as `custom`. */
 const NO_CONTENT: ReadonlySet<ModelStreamPart['type']> = new Set([
-  'stream-start',
-  'response-metadata',
-  'ping',
-  'raw',
+  ...(['stream-start', 'response-metadata', 'ping', 'raw', 'custom'] as const),
 ])
 
 /**
