@@ -129,7 +129,6 @@ class ValuePlayer {
       retry,
       onPart: (part) => reader.take(part),
     })
-    reader.end()
     const { response } = reader
     const price = (await catalogueEntry(model))?.price ?? null
     const usage = withCost(response.usage, price)

@@ -24,7 +24,13 @@ import {
   queuedStartEntry,
   type RunWriter,
 } from './run-entries.ts'
-import { RunLostError, reportStalledRun, runFailure } from './run-errors.ts'
+import {
+  type FailedStep,
+  FailedStepError,
+  RunLostError,
+  reportStalledRun,
+  runFailure,
+} from './run-errors.ts'
 import type { RunScope } from './run-scope.ts'
 import type { AgentSettings } from './run-settings.ts'
 import type { Session } from './session.ts'
@@ -266,14 +272,14 @@ export class ConversationRunner {
     if (this.#options.hasHandlers) await session.activity.during(() => session.handlersDone())
   }
 
-  /** Logs the error that ends the run. */
-  async #failRun(error: ByrefError): Promise<void> {
+  /** Logs the error that ends the run. `step` is its last step, if its usage is known. */
+  async #failRun(error: ByrefError, step: FailedStep | null = null): Promise<void> {
     const runId = openRun(this.#session.state)?.runId ?? this.#runId
     if (runId === null) return
     const { onFailure } = this.#options
     onFailure(runId, error)
     try {
-      await this.#append((state) => errorEntry(this.#writer, state, error))
+      await this.#append((state) => errorEntry(this.#writer, state, error, step))
     } catch (appendError) {
       // The run is still open, and may end well.
       onFailure(runId, null)
@@ -281,7 +287,9 @@ export class ConversationRunner {
     }
   }
 
-  async #afterFailure(error: unknown): Promise<Release | null> {
+  async #afterFailure(thrown: unknown): Promise<Release | null> {
+    const failed = thrown instanceof FailedStepError ? thrown : null
+    const error = failed ? failed.cause : thrown
     const { reason } = this.#action
     // Appends that were under way when the action was aborted finish first.
     if (reason) await this.#session.written()
@@ -301,7 +309,7 @@ export class ConversationRunner {
     if (this.#options.log.queue && mayBeTemporary) return this.#failed(failure)
     this.#action = new Action(this.#action)
     try {
-      await this.#failRun(failure)
+      await this.#failRun(failure, failed?.step)
       return null
     } catch (appendError) {
       if (reason !== 'log_failed' && this.#action.reason === 'lease_lost') return null

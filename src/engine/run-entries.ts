@@ -14,11 +14,11 @@ import type { Entry } from './append-batch.ts'
 import { keptResults } from './calls/record-call.ts'
 import { checkAgentFits, type Next, type NextInput, next } from './next.ts'
 import { outputComplaint, outputNotice, outputRequest } from './output/run-output.ts'
-import { RunLostError } from './run-errors.ts'
+import { type FailedStep, RunLostError } from './run-errors.ts'
 import type { AgentSettings } from './run-settings.ts'
 import type { Session } from './session.ts'
 import { commandReplies, commandStep } from './steps/command-step.ts'
-import { unfinishedMessage } from './steps/log-answer.ts'
+import { failedStepEnd, unfinishedMessage } from './steps/log-answer.ts'
 import { snapshotSettings } from './steps/settings-snapshot.ts'
 
 /** Who appends, and to which conversation. */
@@ -116,16 +116,23 @@ export function claimEntry(
   return { events: [{ type: 'RUN_CLAIMED', ...claim }], debug }
 }
 
-/** Returns the entry that ends the open run with an error. The part of the answer that was received is kept. */
+/**
+ * Returns the entry that ends the open run with an error. The part of the answer that was received is kept, and its
+ * usage counts.
+ */
 export function errorEntry(
   { conversation }: RunWriter,
   state: ConversationState,
   { code, message }: ByrefError,
+  failed: FailedStep | null = null,
 ): Entry {
   const run = openRun(state)
   if (!run) return { events: [] }
   const end = { threadId: conversation, runId: run.runId, code, message }
-  return { events: [...runRest(state, run), { type: 'RUN_ERROR', ...end }] }
+  const last = run.steps.at(-1)
+  const isOpen = last?.messageId === failed?.messageId && last?.finishedAt === undefined
+  const step = failed && isOpen ? [failedStepEnd(state, run, failed)] : []
+  return { events: [...runRest(state, run), ...step, { type: 'RUN_ERROR', ...end }] }
 }
 
 /** Collects what `next` needs in addition to the conversation's state. */

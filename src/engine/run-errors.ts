@@ -1,5 +1,5 @@
 import { ByrefError, errorMessage } from '../core/errors.ts'
-import type { CallError } from '../core/events/events.ts'
+import type { CallError, TokenUsage } from '../core/events/events.ts'
 
 /**
  * Thrown when this process no longer runs the conversation: the run ended or was taken over, or the conversation is
@@ -14,6 +14,24 @@ export class RunLostError extends Error {
     this.name = 'RunLostError'
     this.continues = continues
   }
+}
+
+/** Carries the error of a step from the model call to the runner, with the usage that the provider has counted. */
+export class FailedStepError extends Error {
+  readonly step: FailedStep
+
+  constructor(cause: unknown, step: FailedStep) {
+    super('The step has failed', { cause })
+    this.step = step
+  }
+}
+
+/** A step that has failed after the provider counted its tokens. */
+export interface FailedStep {
+  messageId: string
+  usage: TokenUsage
+  /** The model that `prepareStep` chose. Absent for the model of the run. */
+  model?: string
 }
 
 /** Converts what was thrown to the ByrefError that ends a run. The original is its cause. */

@@ -9,6 +9,13 @@ afterEach(() => void vi.useRealTimers())
 
 const DELTA: ModelStreamPart = { type: 'text-delta', id: 't', delta: 'Hello' }
 
+const USAGE = {
+  inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
+  outputTokens: { total: 1, text: 1, reasoning: 0 },
+}
+const STOP = { unified: 'stop', raw: 'stop' } as const
+const END: ModelStreamPart = { type: 'finish', finishReason: STOP, usage: USAGE }
+
 /** A model that answers with these parts. The stream ends only on request. */
 function modelOf(parts: readonly ModelStreamPart[], { ends }: { ends: boolean }): LanguageModel {
   const stream = new ReadableStream<ModelStreamPart>({
@@ -28,13 +35,13 @@ function call(model: LanguageModel, silenceMs: number, onPart: () => void | Prom
 }
 
 it.each([Infinity, 2 ** 31])('waits for a model without a limit: %d ms', async (silenceMs) => {
-  await call(modelOf([DELTA], { ends: true }), silenceMs, async () => {
+  await call(modelOf([DELTA, END], { ends: true }), silenceMs, async () => {
     await vi.advanceTimersByTimeAsync(1_000_000)
   })
 })
 
 it('does not count the time that its caller takes for a part', async () => {
-  const calling = call(modelOf([DELTA], { ends: true }), 100, async () => {
+  const calling = call(modelOf([DELTA, END], { ends: true }), 100, async () => {
     await vi.advanceTimersByTimeAsync(1000)
   })
   await expect(calling).resolves.toBeUndefined()
@@ -159,11 +166,6 @@ it.each([
   },
 )
 
-const USAGE = {
-  inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
-  outputTokens: { total: 1, text: 1, reasoning: 0 },
-}
-
 describe.each([
   ['test', 'interrupted'],
   ['amazon-bedrock', 'other'],
@@ -180,14 +182,14 @@ describe.each([
 
   it('is requested again if nothing of it arrived', async () => {
     const told: string[] = []
-    const streams = [cut, [DELTA]]
+    const streams = [cut, [], [DELTA, END]]
     const doStream = async () => ({ stream: ReadableStream.from(streams.shift() ?? []) })
     const model = { ...modelOf([], { ends: true }), provider, doStream } as unknown as LanguageModel
     const { signal } = new AbortController()
     const onRetry = () => void vi.advanceTimersToNextTimerAsync()
     const onPart = ({ type }: ModelStreamPart) => void told.push(type)
     await callModel({ model, options: { prompt: [] }, signal, onPart, onRetry })
-    expect(told).toEqual(['ping', 'text-delta'])
+    expect(told).toEqual(['ping', 'text-delta', 'finish'])
   })
 
   it('is an error if some of it arrived', async () => {

@@ -39,7 +39,7 @@ export interface ModelCallRequest {
 
 /** Types of parts that are not content of the answer. Anthropic's package reports the start of an answer as `custom`. */
 const NO_CONTENT: ReadonlySet<ModelStreamPart['type']> = new Set([
-  ...(['stream-start', 'response-metadata', 'ping', 'raw', 'custom'] as const),
+  ...(['stream-start', 'response-metadata', 'ping', 'raw', 'custom', 'finish'] as const),
 ])
 
 /**
@@ -98,7 +98,10 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await sleep(ms, undefined, { signal }).catch(() => signal.throwIfAborted())
 }
 
-/** Reads one stream to its end. Returns the error, and whether `onPart` threw it; null if there was none. */
+/**
+ * Reads one stream to its end. Returns the error, and whether `onPart` threw it; null if there was none. `onPart` also
+ * receives the end of an invalid answer, because that has the usage.
+ */
 async function streamOnce(
   { model, options, signal, silenceMs = 600_000 }: ModelCallRequest,
   onPart: ModelCallRequest['onPart'],
@@ -114,6 +117,8 @@ async function streamOnce(
   }
   const forget = onAbort(signal, abort)
   let isWaiting = false
+  let isEmpty = true
+  let hasFinished = false
   const watchdog = startTimer(silenceMs, () => {
     // The caller is still busy with a part, so the model is not silent.
     if (isWaiting) watchdog?.refresh()
@@ -126,11 +131,14 @@ async function streamOnce(
     try {
       for (;;) {
         const { done, value } = await reader.read()
-        if (done || controller.signal.aborted) return null
+        if (controller.signal.aborted || (done && hasFinished)) return null
+        if (done) return { error: failedAnswer(CUT_OFF), own: false }
         watchdog?.refresh()
         if (value?.type === 'error') return { error: value.error, own: false }
         if (value?.type === 'finish' && isCutOff(model, value))
-          return { error: cutOff(), own: false }
+          return { error: failedAnswer(CUT_OFF), own: false }
+        hasFinished ||= value?.type === 'finish'
+        isEmpty &&= !isAnswer(value)
         try {
           const waited = onPart(value)
           isWaiting = waited !== undefined
@@ -138,6 +146,8 @@ async function streamOnce(
         } catch (error) {
           return { error, own: true }
         }
+        const problem = value?.type === 'finish' ? problemOf(value, isEmpty) : null
+        if (problem !== null) return { error: failedAnswer(problem), own: false }
         if (isWaiting) watchdog?.refresh()
         isWaiting = false
       }
@@ -160,20 +170,45 @@ async function streamOnce(
 /** Providers whose packages report a stream that was cut off as `other`, without a reason of the provider. */
 const REPORTS_OTHER = /^(amazon-bedrock|xai)\b/
 
-function isCutOff(
-  { provider }: LanguageModel,
-  { finishReason }: Extract<ModelStreamPart, { type: 'finish' }>,
-): boolean {
+type FinishPart = Extract<ModelStreamPart, { type: 'finish' }>
+
+function isCutOff({ provider }: LanguageModel, { finishReason }: FinishPart): boolean {
   const { unified, raw } = finishReason ?? {}
   if (unified === 'interrupted') return true
   // Some other packages report every answer in this way.
   return unified === 'other' && raw === undefined && REPORTS_OTHER.test(provider)
 }
 
-/** Returns the error for a stream that was cut off. */
-function cutOff(): Error {
-  const error = new Error('The answer ended before it was complete')
-  return Object.assign(error, { isRetryable: true })
+const CUT_OFF = 'The answer ended before it was complete'
+
+/** Returns the error for an answer that was cut off or is invalid. Another one may be complete. */
+function failedAnswer(message: string): Error {
+  return Object.assign(new Error(message), { isRetryable: true })
+}
+
+/** Whether a part is text, a call or a file, and not only reasoning. */
+function isAnswer(part: ModelStreamPart): boolean {
+  if (part?.type === 'text-delta') return part.delta !== ''
+  return part?.type === 'file' || (part?.type === 'tool-call' && !part.providerExecuted)
+}
+
+/** Returns why an answer is invalid; null if it is not. */
+function problemOf(part: FinishPart, isEmpty: boolean): string | null {
+  const reason = finishReasonOf(part)
+  if (reason !== 'error' && !(isEmpty && reason === 'other')) return null
+  const { raw } = part.finishReason ?? {}
+  const problem = reason === 'error' ? 'invalid' : 'empty'
+  return `The answer was ${problem}${raw ? ` (${raw})` : ''}`
+}
+
+/** Returns why an answer ended, also for reasons that the packages of Anthropic, Bedrock and xAI do not report. */
+export function finishReasonOf({ finishReason }: FinishPart): string {
+  const { unified = 'other', raw = '' } = finishReason ?? {}
+  // https://platform.claude.com/docs/en/api/handling-stop-reasons: Anthropic's package calls it `stop`.
+  if (raw === 'pause_turn') return 'paused'
+  if (unified !== 'other') return unified
+  if (/^(incomplete|model_context_window_exceeded)$/.test(raw)) return 'length'
+  return raw.startsWith('malformed_') ? 'error' : unified
 }
 
 function silent(model: LanguageModel, ms: number): ByrefError {

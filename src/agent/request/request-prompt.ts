@@ -114,17 +114,22 @@ export async function askOnce(
 ): Promise<{ text: string; usage: TokenUsage }> {
   const reader = new ResponseReader((id) => id)
   const options = callSettings(settings, { hasTools: false })
-  await callModel({
-    model,
-    options: { ...options, prompt, ...jsonAnswer(askedSchema(schema), options) },
-    signal: signal ?? new AbortController().signal,
-    retry,
-    silenceMs: modelTimeoutMs,
-    onPart: (part) => reader.take(part),
-  })
-  reader.end()
+  const usageSoFar = () => withCost(reader.response.usage, price)
+  try {
+    await callModel({
+      model,
+      options: { ...options, prompt, ...jsonAnswer(askedSchema(schema), options) },
+      signal: signal ?? new AbortController().signal,
+      retry,
+      silenceMs: modelTimeoutMs,
+      onPart: (part) => reader.take(part),
+    })
+  } catch (error) {
+    if (reader.isCounted) onUsage?.(usageSoFar())
+    throw error
+  }
   const text = finalText(reader.response.text, reader.response.parts)
-  const usage = withCost(reader.response.usage, price)
+  const usage = usageSoFar()
   onUsage?.(usage)
   return { text, usage }
 }

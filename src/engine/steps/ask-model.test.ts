@@ -1,10 +1,12 @@
 import { createAnthropic } from '@ai-sdk/anthropic'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { createAgent } from '../../agent/agent.ts'
-import { say } from '../../agent/fixtures/agent.ts'
+import { eventsOf, say } from '../../agent/fixtures/agent.ts'
 import { defineTool } from '../../boundary/tool.ts'
 import { providerServer } from '../../models/fixtures/provider-server.ts'
+import type { LanguageModel, ModelStreamPart } from '../../models/language-model.ts'
+import { scriptedModel } from '../../testing/scripted-model.ts'
 
 const TOOL = z.object({
   input_schema: z.object({ properties: z.looseObject({}), required: z.array(z.string()) }),
@@ -61,4 +63,73 @@ it('calls a tool with its own names of parameters, of which the provider gets ac
   const { properties = {}, required } = first?.input_schema ?? {}
   expect(Object.keys(properties)).toEqual(['_top', '_outputPath', '_outputMethod'])
   expect(required).toEqual(['_top'])
+})
+
+describe('an invalid answer', () => {
+  const counted = {
+    inputTokens: { total: 1000, noCache: 1000, cacheRead: 0, cacheWrite: 0 },
+    outputTokens: { total: 50, text: 50, reasoning: 0 },
+  }
+  const finish = (unified: 'error' | 'other' | 'stop', raw?: string): ModelStreamPart => ({
+    type: 'finish',
+    finishReason: { unified, raw },
+    usage: counted,
+  })
+  const text = (delta: string): ModelStreamPart => ({ type: 'text-delta', id: 't', delta })
+  const retry = { retryDelayMs: 1 }
+
+  /** A model that answers with these parts, in order. The last answer is repeated. */
+  function modelOf(...answers: ModelStreamPart[][]): LanguageModel {
+    const doStream = async () => {
+      const parts = answers.length > 1 ? answers.shift() : answers[0]
+      return { stream: ReadableStream.from(parts ?? []) }
+    }
+    return { ...scriptedModel([]), doStream } as LanguageModel
+  }
+
+  it('is requested again if nothing of it arrived, and its tokens count', async () => {
+    const answers = [[finish('error', 'MALFORMED')], [finish('other')]]
+    const model = modelOf(...answers, [text('Done.'), finish('stop')])
+    const run = createAgent({ model, retry }).run({ messages: 'Go' })
+    expect(await run.result).toMatchObject({
+      text: 'Done.',
+      usage: { inputTokens: 3000, outputTokens: 150 },
+    })
+  })
+
+  it.each([
+    ['nothing', [finish('error', 'MALFORMED')], 2000, 'The answer was invalid (MALFORMED)'],
+    ['no answer', [finish('other')], 2000, 'The answer was empty'],
+    ['a part', [text('So'), finish('error')], 1000, 'The answer was invalid'],
+  ])(
+    'of which %s arrived ends the run with its reason, and its tokens count',
+    async (_, parts, inputTokens, detail) => {
+      const agent = createAgent({ model: modelOf(parts), retry: { ...retry, maxRetries: 1 } })
+      const run = agent.run({ messages: 'Go' })
+      const message = `byref.testing (scripted) failed: ${detail}`
+      await expect(run.result).rejects.toMatchObject({ code: 'model_failed', message })
+      const ends = (await eventsOf(run)).slice(-2)
+      expect(ends).toMatchObject([
+        { type: 'STEP_FINISHED', usage: { inputTokens }, finishReason: 'error' },
+        { type: 'RUN_ERROR', code: 'model_failed' },
+      ])
+      expect(await agent.runs()).toMatchObject({ runs: [{ status: 'failed', inputTokens }] })
+    },
+  )
+
+  it('that has a complete call ends the step, and its tokens count', async () => {
+    const call = { toolCallId: 'c', toolName: 'list', input: '{}' }
+    const broken: ModelStreamPart[] = [{ type: 'tool-call', ...call }, finish('error')]
+    const list = defineTool({
+      id: 'list',
+      description: '',
+      inputSchema: z.object({}),
+      execute: () => 'listed',
+    })
+    const model = modelOf(broken, [text('Done.'), finish('stop')])
+    const { usage, text: answer } = await createAgent({ model, tools: [list] }).run({
+      messages: 'Go',
+    }).result
+    expect({ usage, answer }).toMatchObject({ usage: { inputTokens: 2000 }, answer: 'Done.' })
+  })
 })

@@ -21,9 +21,9 @@ import { callSettings, type ModelSettings } from '../../models/model-settings.ts
 import { type RenamedTools, renameParameters } from '../../models/parameter-names.ts'
 import { type AcceptedCall, CallRunner } from '../calls/call-runner.ts'
 import { askedSchema } from '../output/output-schema.ts'
-import { callError } from '../run-errors.ts'
+import { callError, type FailedStep, FailedStepError } from '../run-errors.ts'
 import { type RunScope, workOf } from '../run-scope.ts'
-import { logAnswer, logBrokenAnswer, modelAssets } from './log-answer.ts'
+import { logAnswer, logBrokenAnswer, modelAssets, modelOf } from './log-answer.ts'
 import { type PreparedStep, prepareStep } from './prepare-step.ts'
 import {
   type ModelCall,
@@ -83,7 +83,6 @@ export async function askModel(
           if (!(await compactPrompt(scope, prompts, 'size'))) throw tooLong(error)
         }
       }
-      answer.reader.end()
       await answer.accepted()
       const { response } = answer.reader
       return { ...response, usage: withCost(response.usage, price) }
@@ -93,8 +92,10 @@ export async function askModel(
     await answer.reader.flush()
     signal.throwIfAborted()
     const calls = await answer.accepted()
-    if (!calls) throw error
-    await logBrokenAnswer(scope, messageId)
+    const usage = withCost(answer.reader.response.usage, price)
+    const failed: FailedStep = { messageId, usage, ...modelOf(prepared) }
+    if (!calls) throw answer.reader.isCounted ? new FailedStepError(error, failed) : error
+    await logBrokenAnswer(scope, messageId, failed)
   }
   answer.calls?.close()
   await answer.calls?.settled()

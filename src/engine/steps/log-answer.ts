@@ -15,7 +15,7 @@ import type { AnswerPart } from '../../core/messages/read-metadata.ts'
 import { sourceOf } from '../calls/active-call.ts'
 import { type OutputSource, resolveOutput } from '../output/output-references.ts'
 import { finalText, readOutput } from '../output/output-schema.ts'
-import { RunLostError } from '../run-errors.ts'
+import { type FailedStep, RunLostError } from '../run-errors.ts'
 import type { RunScope } from '../run-scope.ts'
 import type { PreparedStep } from './prepare-step.ts'
 import type { ModelResponse } from './read-response.ts'
@@ -37,7 +37,7 @@ export async function logAnswer(
       : { events: [], attachments: [], text: response.text }
   const outputProblem = await outputProblemOf(scope, { ...response, text })
   const provider = changed ? { ...response.provider, changed } : response.provider
-  const model = changed?.model ? { model: changed.model.modelId } : {}
+  const model = modelOf({ changed })
   const checked = outputProblem === null ? model : { ...model, outputProblem }
   await scope.append((state) => {
     const { step, stepName } = openStep(state, messageId)
@@ -76,19 +76,37 @@ const HIDDEN_PROBLEM = 'a reference in it does not exist, or its value does not 
 
 const NO_USAGE = { inputTokens: null, outputTokens: null }
 
-/** Logs the part of an interrupted answer that was received. Its calls are in the log already. */
-export async function logBrokenAnswer(scope: RunScope, messageId: string): Promise<void> {
-  const { runId } = scope
+/** Returns the name of the model in the events of a step. Empty for the model of the run. */
+export function modelOf({ changed }: Pick<PreparedStep, 'changed'>): { model?: string } {
+  return changed?.model ? { model: changed.model.modelId } : {}
+}
+
+/**
+ * Logs the part of an interrupted answer that was received. Its calls are in the log already.
+ *
+ * @param failed The usage, if the provider counted it
+ */
+export async function logBrokenAnswer(
+  scope: RunScope,
+  messageId: string,
+  failed: FailedStep = { messageId, usage: NO_USAGE },
+): Promise<void> {
   await scope.append((state) => {
     const run = openRun(state)
     // Another append in the same batch may have ended the run.
     if (!run) throw new RunLostError()
-    const { stepName } = openStep(state, messageId)
-    const step = { stepName, runId, messageId, usage: NO_USAGE, finishReason: 'error' }
-    return {
-      events: [...unfinishedMessage(state, run), { type: 'STEP_FINISHED', ...step }],
-    }
+    return { events: [...unfinishedMessage(state, run), failedStepEnd(state, run, failed)] }
   })
+}
+
+/** Returns the end of a step whose answer is incomplete or invalid. */
+export function failedStepEnd(
+  state: ConversationState,
+  { runId }: RunState,
+  failed: FailedStep,
+): ConversationEvent {
+  const { stepName } = openStep(state, failed.messageId)
+  return { type: 'STEP_FINISHED', stepName, runId, finishReason: 'error', ...failed }
 }
 
 /** Returns assets that label each saved value with the label of everything that the model has seen. */

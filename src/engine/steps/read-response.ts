@@ -1,5 +1,5 @@
 import { defined } from '../../assets/defined.ts'
-import { ByrefError } from '../../core/errors.ts'
+import { addUsage } from '../../core/events/conversation-state.ts'
 import type { TokenUsage } from '../../core/events/events.ts'
 import type { JsonObject, JsonValue } from '../../core/json/json.ts'
 import type { KeptReasoning, ToolCall } from '../../core/messages/message.ts'
@@ -9,6 +9,7 @@ import type {
   ProviderCallPart,
 } from '../../core/messages/read-metadata.ts'
 import { endOfWholeRefs } from '../../core/refs/embedded-refs.ts'
+import { finishReasonOf } from '../../models/call-model.ts'
 import type { ModelStreamPart } from '../../models/language-model.ts'
 
 /** A call as the model wrote it. `problem` is set if its arguments are not a JSON object. */
@@ -106,7 +107,6 @@ export class ResponseReader {
   readonly #texts = new Map<string, TextPart>()
   /** The number of reasoning entries that `takeSigned` has looked at. */
   #signed = 0
-  #finished = false
   /** Whether a text was emitted and has not ended yet. */
   #isInText = false
   /** Whether something else came after the last text. */
@@ -142,6 +142,11 @@ export class ResponseReader {
     return this.#listener.textEnd?.()
   }
 
+  /** Whether the provider has counted the tokens of the answer, or of an earlier invalid one. */
+  get isCounted(): boolean {
+    return Object.values(this.response.usage).some((tokens) => tokens !== null)
+  }
+
   /** Returns the signed reasoning since the last call of this method. */
   takeSigned(): KeptReasoning[] {
     const { reasoning } = this.response
@@ -155,25 +160,6 @@ export class ResponseReader {
     const text = this.#pendingText
     this.#pendingText = ''
     if (text) return this.#listener.text?.(text)
-  }
-
-  /**
-   * Checks the answer once the stream has ended.
-   *
-   * @throws ByrefError `model_failed` if the stream ended without a finish part, or the answer is empty or invalid
-   */
-  end(): void {
-    if (!this.#finished) {
-      throw new ByrefError(
-        'model_failed',
-        "The model's answer ended before it was complete. Try again.",
-      )
-    }
-    const { text, calls, files, finishReason } = this.response
-    const isEmpty = text === '' && calls.length === 0 && files.length === 0
-    if (finishReason === 'error' || (isEmpty && finishReason === 'other')) {
-      throw new ByrefError('model_failed', "The model's answer was empty or invalid. Try again.")
-    }
   }
 
   #takePart(part: ModelStreamPart): void | Promise<void> {
@@ -216,10 +202,10 @@ export class ResponseReader {
         return
       }
       case 'finish':
-        this.#finished = true
         if (part.providerMetadata) this.#note({ providerMetadata: part.providerMetadata })
         this.response.finishReason = finishReasonOf(part)
-        this.response.usage = usageOf(part)
+        // An invalid answer that was requested again counts, too.
+        this.response.usage = addUsage(this.response.usage, usageOf(part))
     }
   }
 
@@ -330,16 +316,6 @@ function isSigned({ provider_metadata }: KeptReasoning): boolean {
     const { signature, redactedData, redactedContent } = Object(metadata)
     return [signature, redactedData, redactedContent].some((one) => one !== undefined)
   })
-}
-
-/** Returns why an answer ended, also for reasons that the packages of Anthropic, Bedrock and xAI do not report. */
-function finishReasonOf({ finishReason }: Extract<ModelStreamPart, { type: 'finish' }>): string {
-  const { unified = 'other', raw = '' } = finishReason ?? {}
-  // https://platform.claude.com/docs/en/api/handling-stop-reasons: Anthropic's package calls it `stop`.
-  if (raw === 'pause_turn') return 'paused'
-  if (unified !== 'other') return unified
-  if (/^(incomplete|model_context_window_exceeded)$/.test(raw)) return 'length'
-  return raw.startsWith('malformed_') ? 'error' : unified
 }
 
 function usageOf({ usage }: Extract<ModelStreamPart, { type: 'finish' }>): TokenUsage {
