@@ -3,6 +3,7 @@ import { createGoogleGenerativeAI } from '@ai-sdk/google'
 import { createOpenAI } from '@ai-sdk/openai'
 import { describe, expect, it } from 'vitest'
 import { defineTool } from '../boundary/tool.ts'
+import { createMemoryLog } from '../log/memory-log.ts'
 import { createAgent } from './agent.ts'
 
 const look = defineTool({
@@ -207,7 +208,7 @@ describe('an answer of a model that reasons', () => {
         { text: 'I look.', thoughtSignature: 's1' },
         { functionCall: { name: 'look', args: {} }, thoughtSignature: 's2' },
       ],
-      [{ text: 'Done.', thoughtSignature: 's3' }],
+      [{ text: 'Done.' }, { text: '', thoughtSignature: 's3' }],
     ]
     const google = createGoogleGenerativeAI({
       apiKey: 'k',
@@ -217,9 +218,11 @@ describe('an answer of a model that reasons', () => {
         return eventStream([{ candidates: [{ content, finishReason: 'STOP' }] }])
       },
     })
-    const agent = createAgent({ model: google('gemini-3-pro-preview'), tools: [look] })
-    await agent.run({ conversation: 'c', messages: [{ content: 'Go' }] }).result
-    await agent.run({ conversation: 'c', messages: [{ content: 'Go on' }] }).result
+    const log = createMemoryLog()
+    for (const content of ['Go', 'Go on']) {
+      const agent = createAgent({ model: google('gemini-3-pro-preview'), tools: [look], log })
+      await agent.run({ conversation: 'c', messages: [{ content }] }).result
+    }
     const parts = bodies[2]?.contents.flatMap((content) => content.parts) ?? []
     expect(parts.flatMap((part) => part.thoughtSignature ?? [])).toEqual(['s1', 's2', 's3'])
   })

@@ -165,11 +165,10 @@ export class ResponseReader {
   #takePart(part: ModelStreamPart): void | Promise<void> {
     switch (part?.type) {
       case 'text-start':
-        this.#textOf(part)
-        return
       case 'text-delta':
-        return part.delta ? this.#takeText(part) : undefined
       case 'text-end':
+        if (part.type === 'text-delta' && part.delta) return this.#takeText(part)
+        // An empty delta may have metadata: Gemini sends the signature of a text after it.
         this.#textOf(part)
         return
       case 'reasoning-start':
