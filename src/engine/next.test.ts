@@ -178,6 +178,14 @@ const asked = [...begun, steps()]
 /** An answer with these calls. */
 const called = (...own: ConversationEvent[]) => [...asked, ...own, ...answers('tool-calls')]
 
+/** An answer that reached the limit of output tokens inside a call. */
+const cutCall = (messageId: string): ConversationEvent[] => {
+  const call = { id: messageId, name: 'plain', arguments: {} }
+  const ids = { toolCallId: messageId, runId: 'r', parentMessageId: messageId }
+  const end = { type: 'TOOL_CALL_END', ...ids, call, problem: 'cut' } as const
+  return [steps(messageId), end, ...answers('length', messageId), results(messageId)]
+}
+
 const table: [string, ConversationEvent[], unknown, Given?][] = [
   ['nothing in a new conversation', [], 'nothing'],
   ['nothing where no message waits', [says('u')], 'nothing'],
@@ -355,6 +363,21 @@ const table: [string, ConversationEvent[], unknown, Given?][] = [
 
   ['end', [...asked, ...answers()], { end: 'done' }],
   ['end, whatever else the reason', [...asked, ...answers('other')], { end: 'done' }],
+  [
+    'ask again after a call that was cut by the length',
+    [...begun, ...cutCall('m1')],
+    { begin: 'r', messages: [] },
+  ],
+  [
+    'end a run whose calls were cut by the length twice',
+    [...begun, ...cutCall('m1'), ...cutCall('m2')],
+    { end: 'length' },
+  ],
+  [
+    'not end it if a message arrived',
+    [...begun, ...cutCall('m1'), ...cutCall('m2'), steers('s')],
+    { begin: 'r', messages: ['s'] },
+  ],
   [
     'end a run whose answer was cut by its length',
     [...asked, ...answers('length')],

@@ -94,6 +94,7 @@ export function next(state: ConversationState, input: NextInput): Next {
   if (step.commandIds && !steering && hasOnlyCommands(run, step.commandIds)) {
     return { type: 'end_run', run, reason: 'done' }
   }
+  if (!steering && isCutAgain(run, calls)) return { type: 'end_run', run, reason: 'length' }
   const isPaused = step.finishReason === 'paused'
   if (calls.length > 0 || steering || isPaused) return beginOrEnd(state, run, input)
   const reason = runEndReason(step.finishReason)
@@ -252,6 +253,13 @@ export function deadlineOf(
 
 function tokensOf({ inputTokens, outputTokens }: TokenUsage): number {
   return (inputTokens ?? 0) + (outputTokens ?? 0)
+}
+
+/** Whether the last answer reached the limit of output tokens inside a call, and the one before it reached it, too. */
+function isCutAgain({ steps }: RunState, calls: readonly CallState[]): boolean {
+  const [before, last] = steps.slice(-2).map(({ finishReason }) => finishReason)
+  const isInCall = calls.some(({ problem }) => problem !== undefined)
+  return isInCall && before === 'length' && last === 'length'
 }
 
 /** Returns why a run ends after an answer without calls. */

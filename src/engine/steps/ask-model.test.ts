@@ -65,27 +65,41 @@ it('calls a tool with its own names of parameters, of which the provider gets ac
   expect(required).toEqual(['_top'])
 })
 
-describe('an invalid answer', () => {
-  const counted = {
-    inputTokens: { total: 1000, noCache: 1000, cacheRead: 0, cacheWrite: 0 },
-    outputTokens: { total: 50, text: 50, reasoning: 0 },
-  }
-  const finish = (unified: 'error' | 'other' | 'stop', raw?: string): ModelStreamPart => ({
-    type: 'finish',
-    finishReason: { unified, raw },
-    usage: counted,
-  })
-  const text = (delta: string): ModelStreamPart => ({ type: 'text-delta', id: 't', delta })
-  const retry = { retryDelayMs: 1 }
+const counted = {
+  inputTokens: { total: 1000, noCache: 1000, cacheRead: 0, cacheWrite: 0 },
+  outputTokens: { total: 50, text: 50, reasoning: 0 },
+}
+const finish = (unified: 'error' | 'other' | 'stop' | 'length', raw?: string): ModelStreamPart => ({
+  type: 'finish',
+  finishReason: { unified, raw },
+  usage: counted,
+})
+const text = (delta: string): ModelStreamPart => ({ type: 'text-delta', id: 't', delta })
+const callOf = (toolCallId: string, input: string): ModelStreamPart => ({
+  type: 'tool-call',
+  toolCallId,
+  toolName: 'list',
+  input,
+})
 
-  /** A model that answers with these parts, in order. The last answer is repeated. */
-  function modelOf(...answers: ModelStreamPart[][]): LanguageModel {
-    const doStream = async () => {
-      const parts = answers.length > 1 ? answers.shift() : answers[0]
-      return { stream: ReadableStream.from(parts ?? []) }
-    }
-    return { ...scriptedModel([]), doStream } as LanguageModel
+/** A model that answers with these parts, in order. The last answer is repeated. */
+function modelOf(...answers: ModelStreamPart[][]): LanguageModel {
+  const doStream = async () => {
+    const parts = answers.length > 1 ? answers.shift() : answers[0]
+    return { stream: ReadableStream.from(parts ?? []) }
   }
+  return { ...scriptedModel([]), doStream } as LanguageModel
+}
+
+const list = defineTool({
+  id: 'list',
+  description: '',
+  inputSchema: z.object({}),
+  execute: () => 'listed',
+})
+
+describe('an invalid answer', () => {
+  const retry = { retryDelayMs: 1 }
 
   it('is requested again if nothing of it arrived, and its tokens count', async () => {
     const answers = [[finish('error', 'MALFORMED')], [finish('other')]]
@@ -118,18 +132,46 @@ describe('an invalid answer', () => {
   )
 
   it('that has a complete call ends the step, and its tokens count', async () => {
-    const call = { toolCallId: 'c', toolName: 'list', input: '{}' }
-    const broken: ModelStreamPart[] = [{ type: 'tool-call', ...call }, finish('error')]
-    const list = defineTool({
-      id: 'list',
-      description: '',
-      inputSchema: z.object({}),
-      execute: () => 'listed',
-    })
-    const model = modelOf(broken, [text('Done.'), finish('stop')])
+    const model = modelOf([callOf('c', '{}'), finish('error')], [text('Done.'), finish('stop')])
     const { usage, text: answer } = await createAgent({ model, tools: [list] }).run({
       messages: 'Go',
     }).result
     expect({ usage, answer }).toMatchObject({ usage: { inputTokens: 2000 }, answer: 'Done.' })
+  })
+})
+
+describe('a call that the output limit cuts', () => {
+  const cut = [callOf('1', '{}'), callOf('2', '{"text":"a very lo'), finish('length')]
+
+  it('gets an error that says so, and the calls before it run', async () => {
+    const model = modelOf(cut, [text('Done.'), finish('stop')])
+    const agent = createAgent({ model, tools: [list] })
+    const run = agent.run({ conversation: 'c', messages: 'Go' })
+    expect(await run.result).toMatchObject({ text: 'Done.', reason: 'done' })
+    const results = (await run.messages).flatMap(({ metadata }) => metadata.tool_result ?? [])
+    expect(results).toMatchObject([
+      { tool_call_id: '1' },
+      {
+        tool_call_id: '2',
+        error: { code: 'invalid_arguments', message: expect.stringContaining('Write less') },
+      },
+    ])
+    expect(results[0]?.error).toBeUndefined()
+  })
+
+  it('ends the run the second time', async () => {
+    const run = createAgent({ model: modelOf(cut), tools: [list] }).run({ messages: 'Go' })
+    expect(await run.result).toMatchObject({ reason: 'length', usage: { inputTokens: 2000 } })
+  })
+
+  it.each([
+    ['no limit was reached', [callOf('1', '{"text":'), finish('stop')]],
+    ['another call follows', [callOf('1', '{"text":'), callOf('2', '{}'), finish('length')]],
+  ])('is not one if %s', async (_, parts) => {
+    const model = modelOf(parts, [text('Done.'), finish('stop')])
+    const run = createAgent({ model, tools: [list] }).run({ messages: 'Go' })
+    await run.result
+    const [first] = (await run.messages).flatMap(({ metadata }) => metadata.tool_result ?? [])
+    expect(first?.error?.message).toBe('The arguments are not a JSON object: {"text":')
   })
 })

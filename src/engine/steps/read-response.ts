@@ -109,6 +109,8 @@ export class ResponseReader {
   #signed = 0
   /** Whether a text was emitted and has not ended yet. */
   #isInText = false
+  /** A call whose arguments are not a JSON object. The end of the answer may say why. */
+  #brokenCall: ModelCall | null = null
   /** Whether something else came after the last text. */
   #isApart = false
   /** The start of an embedded reference whose end has not arrived yet. */
@@ -133,8 +135,10 @@ export class ResponseReader {
     const flushed = FLUSHES.has(part?.type) ? this.flush() : undefined
     this.#isApart ||= SEPARATES.has(part?.type)
     const ended = this.#isInText && endsText(part) ? this.#endText() : undefined
+    const called = SEPARATES.has(part?.type) ? this.#reportBroken() : undefined
     const taken = this.#takePart(part)
-    return (flushed ?? ended) ? Promise.all([flushed, ended, taken]).then(() => {}) : taken
+    const before = flushed ?? ended ?? called
+    return before ? Promise.all([flushed, ended, called, taken]).then(() => {}) : taken
   }
 
   #endText(): void | Promise<void> {
@@ -203,8 +207,11 @@ export class ResponseReader {
       case 'finish':
         if (part.providerMetadata) this.#note({ providerMetadata: part.providerMetadata })
         this.response.finishReason = finishReasonOf(part)
+        if (this.#brokenCall && this.response.finishReason === 'length')
+          this.#brokenCall.problem = CUT_OFF
         // An invalid answer that was requested again counts, too.
         this.response.usage = addUsage(this.response.usage, usageOf(part))
+        return this.#reportBroken()
     }
   }
 
@@ -276,7 +283,14 @@ export class ResponseReader {
     this.response.parts.push({ type: 'call' })
     // If the provider uses this id again, that is a new call.
     this.#ids.delete(part.toolCallId)
-    return this.#listener.call?.(call)
+    if (!call.problem) return this.#listener.call?.(call)
+    this.#brokenCall = call
+  }
+
+  #reportBroken(): void | Promise<void> {
+    const call = this.#brokenCall
+    this.#brokenCall = null
+    if (call) return this.#listener.call?.(call)
   }
 
   /** Adds a call of the provider, or its result, if later prompts need it. */
@@ -360,6 +374,9 @@ function providerResult({
   const is_error = isError ? true : undefined
   return defined({ type: 'provider_result', id, name, value, is_error, provider_metadata })
 }
+
+const CUT_OFF =
+  'Your answer reached the limit of output tokens before the arguments were complete. Write less in one answer, or split the work into several calls, one per answer.'
 
 function parseArguments(raw: unknown): Pick<ModelCall, 'arguments' | 'problem'> {
   // Some servers send the object itself, or an empty text for no arguments.
