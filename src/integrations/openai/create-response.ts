@@ -187,11 +187,9 @@ async function lastResponse(
 
 /** Reads `input` and `instructions`. Throws ByrefError `forbidden`, `bad_request`; what saving a file throws. */
 async function readInput(
-  { input, instructions }: ResponsesRequest,
+  { input: items, instructions }: ResponsesRequest,
   { state, speaker, assets }: { state: ConversationState; speaker: Speaker; assets: Assets },
 ): Promise<ClientInput> {
-  const items: readonly InputItem[] =
-    typeof input === 'string' ? [{ role: 'user', content: input }] : input
   const answers = new Map<string, ApprovalAnswer>()
   const messages: MessageInput[] = []
   const last = state.messages.findLast(({ sender }) => sender.name === INSTRUCTIONS)

@@ -24,6 +24,9 @@ type Result = Extract<AnswerPiece, { type: 'result' }>
 /** The Responses API shows the agent's own tools as tools of an MCP server with this label. */
 const SERVER = 'byref'
 
+/** Finish reasons of answers that are not complete. */
+const CUT: ReadonlySet<string> = new Set(['length', 'content-filter', 'error'])
+
 /**
  * The items of one response. Texts become `message` items, calls of the client's tools `function_call`, calls of the agent's
  * own tools `mcp_call`, and approvals of these `mcp_approval_request`.
@@ -34,8 +37,9 @@ export class ResponseOutput {
   readonly #isClientTool: (name: string) => boolean
   readonly #state: Pick<ConversationState, 'calls'>
   readonly #pieces = new AnswerPieces()
-  /** The last text, while its sources may still follow. */
-  #ended: TextPiece<'text-end'> | null = null
+  /** The last text, while its sources and the end of its answer may still follow. */
+  #ended: { text: TextPiece<'text-end'>; sources: readonly AnswerSource[]; isCut: boolean } | null =
+    null
 
   /** @param state The state of the conversation, with the events folded in. */
   constructor(isClientTool: (name: string) => boolean, state: Pick<ConversationState, 'calls'>) {
@@ -67,8 +71,16 @@ export class ResponseOutput {
   }
 
   #take(piece: AnswerPiece): StreamEvent[] {
-    const { answerSources = [] } = piece.type === 'answer' ? readMetadata(piece.message) : {}
-    return [...this.#endText(answerSources), ...this.#eventsOf(piece)]
+    const ended = this.#ended
+    if (ended && piece.type === 'answer') {
+      const { answerSources, isIncomplete } = readMetadata(piece.message)
+      ended.sources = answerSources
+      ended.isCut ||= isIncomplete
+      return []
+    }
+    if (ended && piece.type === 'event' && piece.event.type === 'STEP_FINISHED')
+      ended.isCut ||= CUT.has(piece.event.finishReason)
+    return [...this.#endText(), ...this.#eventsOf(piece)]
   }
 
   #eventsOf(piece: AnswerPiece): StreamEvent[] {
@@ -77,7 +89,7 @@ export class ResponseOutput {
       case 'text-delta':
         return this.#textEvents(piece)
       case 'text-end':
-        this.#ended = piece
+        this.#ended = { text: piece, sources: [], isCut: piece.isCut }
         return []
       case 'call-start':
       case 'call-delta':
@@ -118,11 +130,11 @@ export class ResponseOutput {
   }
 
   /** Ends the last text. */
-  #endText(sources: readonly AnswerSource[] = []): StreamEvent[] {
-    const piece = this.#ended
-    if (!piece) return []
+  #endText(): StreamEvent[] {
+    if (!this.#ended) return []
+    const { text: piece, sources, isCut } = this.#ended
     this.#ended = null
-    const { text, isCut } = piece
+    const { text } = piece
     const item = this.#find(`msg_${piece.id}`) as Item
     const part = { ...this.#at(item), content_index: 0 }
     const status = isCut ? 'incomplete' : 'completed'

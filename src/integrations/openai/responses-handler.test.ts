@@ -319,6 +319,26 @@ describe('createResponsesHandler, with the package "openai"', () => {
     })
   })
 
+  it.each([
+    ['the limit of tokens', { type: 'finish', finishReason: { unified: 'length' } }],
+    ['a failure', { type: 'error', error: new Error('overloaded') }],
+  ])('marks a text that is cut off by %s as incomplete, also later', async (_, end) => {
+    const parts = [{ type: 'text-delta', id: 't', delta: 'Half a' }, end]
+    const model = {
+      ...scriptedModel([]),
+      doStream: async () => ({ stream: ReadableStream.from(parts) }),
+    } as LanguageModel
+    const { client } = serve([], { agent: createAgent({ model }) })
+    const output = [{ type: 'message', status: 'incomplete', content: [{ text: 'Half a' }] }]
+    const first = await client.responses.create({ model: 'm', input: 'Go' })
+    expect(first).toMatchObject({ output })
+    expect(await client.responses.retrieve(first.id)).toMatchObject({ output })
+    const events = await eventsOf(
+      await client.responses.create({ model: 'm', input: 'Go', stream: true }),
+    )
+    expect(events.at(-1)).toMatchObject({ response: { output } })
+  })
+
   it('shows the calls of the agent’s own tools, and asks for approvals', async () => {
     const { client } = serve([
       {
@@ -689,7 +709,16 @@ describe('createResponsesHandler, with the package "openai"', () => {
     const { handler } = serve([], { agent: createAgent({ model: scriptedModel([]) }) })
     for (const [body, words] of [
       ['no object', 'body'],
-      [{ input: [{ role: 'robot', content: 'x' }] }, 'input'],
+      [{ input: [{ role: 'robot', content: 'x' }] }, 'input.0: The item of type \\"message\\"'],
+      [
+        {
+          input: [
+            { role: 'user', content: 'x' },
+            { type: 'item_reference', id: 'msg_1' },
+          ],
+        },
+        'input.1: The item_reference to \\"msg_1\\" is not supported. Continue with previous_response',
+      ],
       [{ input: 'x', tools: [{ type: 'web_search' }] }, 'function tools'],
       [
         { input: [{ type: 'function_call_output', call_id: 'x', output: 'y' }] },

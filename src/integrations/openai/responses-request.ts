@@ -9,29 +9,39 @@ const message = z.looseObject({
 })
 
 /** The items of `input`. Clients also send earlier outputs again; those are ignored. */
-const item = z.union([
-  message,
-  z.looseObject({
-    type: z.literal('function_call'),
-    call_id: z.string(),
-    name: z.string(),
-    arguments: z.string(),
-  }),
-  z.looseObject({
-    type: z.literal('function_call_output'),
-    call_id: z.string(),
-    output: z.union([z.string(), z.array(part)]),
-  }),
-  z.looseObject({
-    type: z.literal('mcp_approval_response'),
-    approval_request_id: z.string(),
-    approve: z.boolean(),
-    reason: z.string().nullish(),
-  }),
-  z.looseObject({
-    type: z.enum(['reasoning', 'mcp_call', 'mcp_approval_request', 'mcp_list_tools']),
-  }),
-])
+const item = z.union(
+  [
+    message,
+    z.looseObject({
+      type: z.literal('function_call'),
+      call_id: z.string(),
+      name: z.string(),
+      arguments: z.string(),
+    }),
+    z.looseObject({
+      type: z.literal('function_call_output'),
+      call_id: z.string(),
+      output: z.union([z.string(), z.array(part)]),
+    }),
+    z.looseObject({
+      type: z.literal('mcp_approval_response'),
+      approval_request_id: z.string(),
+      approve: z.boolean(),
+      reason: z.string().nullish(),
+    }),
+    z.looseObject({
+      type: z.enum(['reasoning', 'mcp_call', 'mcp_approval_request', 'mcp_list_tools']),
+    }),
+  ],
+  { error: ({ input }) => itemProblem(input) },
+)
+
+/** Returns what is wrong with an item. Clients send references to items, because responses say that they are stored. */
+function itemProblem(given: unknown): string {
+  const { type = 'message', id } = Object(given)
+  if (type !== 'item_reference') return `The item of type "${type}" is unknown or incomplete`
+  return `The item_reference to "${id}" is not supported. Continue with previous_response_id, or set store: false in the client, so that it sends the item itself`
+}
 
 const tool = z.looseObject({
   type: z.literal('function', {
@@ -51,7 +61,10 @@ const unsupported = (instead: string) =>
 /** The used part of `POST /v1/responses`. Other fields are echoed or ignored. */
 export const responsesRequest = z.looseObject({
   model: z.string().default('byref'),
-  input: z.union([z.string(), z.array(item)]).default([]),
+  input: z.preprocess(
+    (given) => (typeof given === 'string' ? [{ role: 'user', content: given }] : given),
+    z.array(item).default([]),
+  ),
   instructions: z.string().nullish(),
   previous_response_id: z.string().nullish(),
   conversation: unsupported('continue with previous_response_id'),
