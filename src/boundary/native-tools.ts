@@ -41,11 +41,27 @@ const NATIVE: Readonly<Record<NativeToolName, Tool>> = {
   } as Tool,
 }
 
+const OWN_TOOL: Check<Tool> = is.group(TOOL_OPTIONS)
+
 /** A tool of the app, or the name of a native tool. */
 export const TOOL: Check<Tool | NativeToolName> = is.either(
   is.oneOf('save_asset', 'fetch_asset', 'search_asset', 'query_tables', 'edit_asset'),
-  is.group(TOOL_OPTIONS),
+  {
+    ...OWN_TOOL,
+    inside(value, path) {
+      const { type, id } = Object(value)
+      if (type === 'provider') throw providerTool(path, id)
+      OWN_TOOL.inside?.(value, path)
+    },
+  },
 )
+
+function providerTool(path: string, id: unknown): ByrefError {
+  return new ByrefError(
+    'config_invalid',
+    `${path} is the provider's tool "${id}", which agents cannot use. Use it with streamText of the AI SDK, and byReference from byref/ai-sdk.`,
+  )
+}
 
 /** Whether a tool has the name of a native tool. */
 export function isNativeName({ id }: Pick<Tool, 'id'>): boolean {

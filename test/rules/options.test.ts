@@ -421,6 +421,11 @@ describe('mistakes', () => {
       'Unknown option "excute" in defineTool. Did you mean "execute"?',
     ],
     [
+      'a tool of the provider',
+      () => byref.createAgent({ model, tools: [from({ type: 'provider', id: 'openai.x' })] }),
+      `createAgent.tools[0] is the provider's tool "openai.x", which agents cannot use. Use it with`,
+    ],
+    [
       'a tool without a schema',
       () => byref.createAgent({ model, tools: [from({ id: 'a', execute() {} })] }),
       'createAgent.tools[0] needs the option "description": a string',
