@@ -67,10 +67,11 @@ function rebased(value: JsonValue): JsonValue {
 }
 
 /**
- * Whether a model rejects requests that have both tools and a schema of the answer, as Groq and Cohere do, and Gemini
- * did before version 3: https://github.com/vercel/ai/issues/10023
+ * Whether a model rejects requests that have both tools and a schema of the answer, as Groq, Cohere and Gemma do, and
+ * Gemini did before version 3: https://github.com/vercel/ai/issues/10023
  */
 export function rejectsToolsWithSchema({ provider, modelId }: LanguageModel): boolean {
+  if (/^(google|vertex)/.test(provider) && /gemma/.test(modelId)) return true
   return /^(groq|cohere)\b/.test(provider) || /gemini-[12]\b/.test(modelId)
 }
 

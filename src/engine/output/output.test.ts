@@ -46,6 +46,8 @@ describe('run({ output })', () => {
     expect(await formats('google.generative-ai/gemini-2.5-flash', [look])).toEqual([undefined])
     expect(await formats('groq.chat/llama-3.3-70b-versatile', [look])).toEqual([undefined])
     expect(await formats('groq.chat/llama-3.3-70b-versatile', [])).toEqual(['json'])
+    expect(await formats('google.generative-ai/gemma-3-27b-it', [look])).toEqual([undefined])
+    expect(await formats('ollama.chat/gemma3', [look])).toEqual(['json'])
     expect(await formats('google.generative-ai/gemini-3-pro-preview', [look])).toEqual(['json'])
   })
 
