@@ -201,6 +201,23 @@ describe.each([
   })
 })
 
+it('warns once of each setting that the provider ignores', async () => {
+  const emitted = vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
+  const features = ['temperature', 'topK', 'temperature', 'responseFormat']
+  const warnings = features.map((feature) => ({ type: 'unsupported', feature }) as const)
+  const details = 'It is fixed'
+  const start = { type: 'stream-start', warnings: [{ ...warnings[0], details }, ...warnings] }
+  for (let i = 0; i < 2; i++) {
+    const model = modelOf([start as ModelStreamPart, DELTA, END], { ends: true })
+    await call(model, 100, () => {})
+  }
+  expect(emitted.mock.calls.map(([warning]) => Object(warning).message)).toEqual([
+    'test (m) does not support the setting "temperature": It is fixed',
+    'test (m) does not support the setting "topK"',
+  ])
+  emitted.mockRestore()
+})
+
 it('accepts the answers of packages that never say why they ended', async () => {
   const finishReason = { unified: 'other', raw: undefined } as const
   const end = { type: 'finish', finishReason, usage: USAGE } as const

@@ -1,5 +1,6 @@
 import type { APICallError } from '@ai-sdk/provider'
 import { ByrefError, errorMessage } from '../core/errors.ts'
+import { warn } from '../core/in-background.ts'
 import { onAbort } from '../core/on-abort.ts'
 import { startTimer } from '../core/timer.ts'
 import { redactText } from '../log/redact.ts'
@@ -134,6 +135,7 @@ async function streamOnce(
         if (controller.signal.aborted || (done && hasFinished)) return null
         if (done) return { error: failedAnswer(CUT_OFF), own: false }
         watchdog?.refresh()
+        if (value?.type === 'stream-start') warnOfSettings(model, value)
         if (value?.type === 'error') return { error: value.error, own: false }
         if (value?.type === 'finish' && isCutOff(model, value))
           return { error: failedAnswer(CUT_OFF), own: false }
@@ -164,6 +166,23 @@ async function streamOnce(
   } finally {
     clearTimeout(watchdog)
     forget()
+  }
+}
+
+/** The warnings that this process has emitted, by model and setting. */
+const warned = new Set<string>()
+
+/** Warns once of each setting that the provider does not support. byref itself chooses the format of the answer. */
+function warnOfSettings(
+  model: LanguageModel,
+  { warnings }: Extract<ModelStreamPart, { type: 'stream-start' }>,
+): void {
+  for (const warning of warnings ?? []) {
+    if (warning.type !== 'unsupported' || warning.feature === 'responseFormat') continue
+    const message = `${nameOf(model)} does not support the setting "${warning.feature}"`
+    if (warned.has(message)) continue
+    warned.add(message)
+    warn(warning.details ? `${message}: ${warning.details}` : message)
   }
 }
 
