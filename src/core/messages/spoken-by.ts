@@ -34,8 +34,8 @@ export function spokenBy(input: object, { sender, speaksAsOthers }: Speaker): Me
   const forged = [
     ...['sender', 'name', 'timestamp'].filter((key) => fields[key] !== undefined),
     ...['_call', '_date'].filter((key) => key in data),
-    ...['tool_calls', 'tool_result'].filter((key) => key in message.metadata),
     ...(message.sender.participant_role === 'user' ? [] : ['role']),
+    ...['tool_calls', 'tool_result'].filter((key) => key in message.metadata),
     ...(TYPES_OF_PEOPLE.includes(message_type) ? [] : ['message_type']),
   ]
   const [first] = forged
