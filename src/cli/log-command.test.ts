@@ -95,6 +95,24 @@ describe('byref log', () => {
     expect(await byref('import', file)).toEqual({ status: 0, out: 'sound\n', err: '' })
   })
 
+  it('ends an open run in a copy, unless it is told to leave it open', async () => {
+    await fill()
+    const file = join(folder, 'open.jsonl')
+    expect((await byref('export', 'broken', file, '--namespace', 'n')).status).toBe(0)
+    await byref('import', file, '--id', 'copy')
+    await byref('import', file, '--id', 'moved', '--resume')
+    const log = createSqliteLog(path())
+    const copy = { position: 8, openRun: null, queued: 0, status: 'failed' }
+    expect(await log.find('copy')).toMatchObject(copy)
+    expect((await log.read('copy', { after: 5 })).map(({ event }) => event)).toMatchObject([
+      { type: 'RUN_ERROR', threadId: 'broken', runId: 'r', code: 'interrupted' },
+      { type: 'RUN_STARTED', messageIds: ['second'] },
+      { type: 'RUN_ERROR', code: 'interrupted' },
+    ])
+    expect(await log.find('moved')).toMatchObject({ position: 5, openRun: 'r', queued: 1 })
+    await log.close()
+  })
+
   it('rejects an option that the task ignores', async () => {
     await fill()
     const { status, err } = await byref('verify', '--dry-run')
@@ -114,10 +132,16 @@ describe('byref log', () => {
     expect((await log.list({ due: true, allNamespaces: true })).conversations).toEqual([])
 
     const exported = await byref('export', 'broken', '--namespace', 'n')
-    expect([exported.status, exported.out.trim().split('\n').length]).toEqual([1, 5])
+    expect([exported.status, exported.out.trim().split('\n').length]).toEqual([1, 8])
     const intact = createSqliteLog(join(folder, 'intact.sqlite'))
     await intact.import([exported.out])
-    expect(await intact.find('broken')).toMatchObject({ position: 3 })
+    const ended = { position: 6, openRun: null, queued: 0, status: 'failed' }
+    expect(await intact.find('broken')).toMatchObject(ended)
+    expect((await intact.read('broken', { after: 3 })).map(({ event }) => event)).toMatchObject([
+      { type: 'RUN_ERROR', runId: 'r', code: 'conversation_damaged' },
+      { type: 'RUN_STARTED', messageIds: ['second'] },
+      { type: 'RUN_ERROR', code: 'conversation_damaged' },
+    ])
     await intact.close()
     const dry = await byref('repair', '--dry-run')
     expect([dry.status, dry.out]).toEqual([1, expect.stringContaining('would remove 2 records')])

@@ -11,6 +11,7 @@ import {
   listAll,
   notFoundError,
 } from '../log/conversation-log.ts'
+import { asCopy, type OpenWorkReason, withOpenWorkEnded } from '../log/end-open-work.ts'
 import { exportLines } from '../log/export-lines.ts'
 import { END_LINE } from '../log/read-lines.ts'
 import {
@@ -40,7 +41,8 @@ export const HELP = `byref log: lists, copies, checks, repairs and deletes store
   byref log export <id> [file]   write the intact part of a conversation as JSON Lines; without a
                                  file, to stdout
   byref log import <file>        create a conversation from an export, with --id or its own id;
-                                 "-" reads stdin. Assets are not part of it
+                                 "-" reads stdin. Assets are not part of it. An open run ends with
+                                 an error, because the original may continue it
   byref log rm <id …>            delete conversations, and those of their sub-agents. Their assets
                                  stay until byref assets gc
 
@@ -48,6 +50,8 @@ ${STORAGE_HELP}
   --namespace      only conversations of this namespace; without it, ls, verify and repair take all
                    of them
   --id             import: the id of the new conversation
+  --resume         import: leave an open run open. Use it to move a conversation that nothing else
+                   continues
   --all            rm: delete all conversations of --namespace
   --copies         repair: folder for copies of the removed records, default "damaged" in the folder
                    of --data
@@ -69,6 +73,7 @@ const OPTIONS = {
   ...STORAGE,
   namespace: { type: 'string' },
   id: { type: 'string' },
+  resume: { type: 'boolean' },
   all: { type: 'boolean' },
   copies: { type: 'string' },
   'dry-run': { type: 'boolean' },
@@ -76,13 +81,14 @@ const OPTIONS = {
 } as const
 
 /** Options of one task. */
-const TASK_OF = { id: 'import', all: 'rm', copies: 'repair', 'dry-run': 'repair' }
+const TASK_OF = { id: 'import', resume: 'import', all: 'rm', copies: 'repair', 'dry-run': 'repair' }
 
 interface Task {
   log: ConversationLog
   args: readonly string[]
   namespace: string | undefined
   id: string | undefined
+  resume: boolean
   all: boolean
   copies: string
   dryRun: boolean
@@ -118,6 +124,7 @@ export async function command(argv: string[]): Promise<number> {
       id,
       copies,
       json,
+      resume: values.resume ?? false,
       all: values.all ?? false,
       dryRun: values['dry-run'] ?? false,
     })
@@ -144,13 +151,14 @@ async function ls({ log, args, namespace, json }: Task): Promise<number> {
   return 0
 }
 
-async function importFrom({ log, args, id, json }: Task): Promise<number> {
+async function importFrom({ log, args, id, resume, json }: Task): Promise<number> {
   const [file, ...more] = args
   if (file === undefined || more.length > 0) {
     throw new UsageError('Usage: byref log import <file> (byref log --help)')
   }
   const input = file === '-' ? process.stdin : (await open(file)).createReadStream()
-  const created = await log.import(exportLines(input), defined({ id }))
+  const lines = exportLines(input)
+  const created = await log.import(resume ? lines : asCopy(lines), defined({ id }))
   print(json, { id: created, namespace: log.namespace }, shown(created))
   return 0
 }
@@ -239,10 +247,18 @@ async function exportSound({ log, args }: Task): Promise<number> {
       yield `${END_LINE}\n`
     }
   }
-  if (file === undefined) await pipeline(lines, process.stdout, { end: false })
-  else await writeNew(lines, file)
+  const sound = (): AsyncGenerator<string> =>
+    withOpenWorkEnded(lines(), () => damage && damagedReason(damage))
+  if (file === undefined) await pipeline(sound, process.stdout, { end: false })
+  else await writeNew(sound, file)
   if (damage) note(lineOf(id, log.namespace, damage))
   return damage ? 1 : 0
+}
+
+/** Why a run that is open before the damage ends: nobody knows what the damaged records contained. */
+function damagedReason({ position, reason }: Damage): OpenWorkReason {
+  const message = `Records from position ${position} on were damaged (${reason}) and are not in this export`
+  return { code: 'conversation_damaged', message, owner: 'byref log export' }
 }
 
 /** Writes a file under a temporary name first, because a part of an export could be imported as if it were complete. */

@@ -95,8 +95,14 @@ export interface Client {
     id: string,
     options?: { debug?: boolean; signal?: AbortSignal },
   ): Promise<Response>
-  /** Creates a conversation from an export. */
-  importConversation(lines: Blob | string, options?: { id?: string }): Promise<{ id: string }>
+  /**
+   * Creates a conversation from an export. An open run ends with an error, because the original may continue it.
+   * `resume` leaves it open: use it only if nothing else continues the original.
+   */
+  importConversation(
+    lines: Blob | string,
+    options?: { id?: string; resume?: boolean },
+  ): Promise<{ id: string }>
   /** Returns a page of messages; without a cursor, the last ones. */
   messages(conversation: string, options?: wire.MessagesQuery): Promise<wire.MessagesPage>
   /**
@@ -249,7 +255,7 @@ const CLIENT_METHODS: MethodTables<Client> = {
   createConversation: { 0: is.all(is.string, 'id', 'title') },
   forkConversation: { 1: { ...is.all(is.string, 'at', 'before', 'id'), branch: is.boolean } },
   exportConversation: { 1: { debug: is.boolean, signal: is.signal } },
-  importConversation: { 1: { id: is.string } },
+  importConversation: { 1: { id: is.string, resume: is.boolean } },
   messages: { 1: is.all(is.number, 'after', 'before', 'limit') },
   retry: { 2: { content: is.anything, agent: is.string } },
   data: { 1: { at: is.string } },

@@ -289,7 +289,8 @@ export interface ConversationLog {
   export(conversation: string): AsyncIterable<string>
 
   /**
-   * Creates a conversation from exported lines, with `id` or the id in the header. Each string may contain several
+   * Creates a conversation from exported lines, with `id` or the id in the header. A run that is open in the lines
+   * stays open, and can be continued: use this only if nothing continues the original. Each string may contain several
    * whole lines, and `lines` may be one string. If a line is invalid, nothing is created. Exporting it again gives the
    * same bytes, except for a changed `id`. Unknown events, and unknown fields of events, are kept; other unknown keys of
    * a line are not. Resolves to the id.

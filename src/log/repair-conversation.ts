@@ -1,8 +1,6 @@
 import { ByrefError, type Damage, DamagedError } from '../core/errors.ts'
 import { emptyConversation, openRun } from '../core/events/conversation-state.ts'
-import type { ConversationEvent } from '../core/events/events.ts'
 import { createFold, foldAll } from '../core/events/fold.ts'
-import { newId } from '../core/new-id.ts'
 import {
   type ConversationLog,
   type ConversationSummary,
@@ -10,6 +8,7 @@ import {
   readAll,
   type StoredRecord,
 } from './conversation-log.ts'
+import { openWorkEnd } from './end-open-work.ts'
 import { NEW_CONVERSATION, type SummaryState, stateAfter } from './summary.ts'
 
 const PAGE = 500
@@ -44,21 +43,12 @@ export async function repairConversation(
   for await (const record of readAll(log, conversation)) records.push(record)
   const state = foldAll(emptyConversation, records)
   const message = `Records from position ${damage.position} on were damaged (${damage.reason}) and were removed: ${removed} in all`
-  const end = (runId: string): ConversationEvent => {
-    const code = 'conversation_damaged'
-    return { type: 'RUN_ERROR', threadId: conversation, runId, code, message }
+  const work = {
+    openRun: openRun(state)?.runId ?? null,
+    queued: state.inbox.map((queued) => queued.message.id),
   }
-  const open = openRun(state)
-  const events: ConversationEvent[] = open ? [end(open.runId)] : []
-  if (state.inbox.length > 0) {
-    const runId = newId()
-    const messageIds = state.inbox.map(({ message }) => message.id)
-    const owner = 'byref log repair'
-    events.push(
-      { type: 'RUN_STARTED', threadId: conversation, runId, messageIds, owner },
-      end(runId),
-    )
-  }
+  const reason = { code: 'conversation_damaged', message, owner: 'byref log repair' } as const
+  const events = openWorkEnd(conversation, work, reason)
   if (events.length > 0) await log.append(conversation, events, { after })
   return removed
 }

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { Message } from '../core/messages/message.ts'
 import { toMessage } from '../core/messages/to-message.ts'
 import { createSqliteLog } from '../log/sqlite-log.ts'
+import { queued, runStarted } from '../testing/conversation-log/events.ts'
 import { openApi, refusal, SECRET, token } from './fixtures/api.ts'
 import { temporary } from './fixtures/listening.ts'
 import { operationsOf } from './fixtures/open-api.ts'
@@ -162,6 +163,19 @@ describe('conversations', () => {
     expect(await cut.json()).toMatchObject({
       error: { message: expect.stringMatching(/^Line 4: .*the export was cut off/) },
     })
+  })
+
+  it('are imported without a run that their original may continue', async () => {
+    const api = openApi()
+    const { log } = api.agent
+    await log.append('c', [queued('m'), runStarted('r', ['m'])])
+    const body = (await Array.fromAsync(log.export('c'))).join('')
+    const headers = { 'content-type': 'application/x-ndjson' }
+    for (const query of ['id=copy', 'id=moved&resume=true']) {
+      await api.askJson(`/api/conversations/import?${query}`, { method: 'POST', body, headers })
+    }
+    expect(await log.find('copy')).toMatchObject({ openRun: null, status: 'failed' })
+    expect(await log.find('moved')).toMatchObject({ openRun: 'r' })
   })
 
   it('are listed with their current state, whatever was listed before', async () => {

@@ -86,7 +86,11 @@ export const exportQuery = z.strictObject({
 })
 
 /** `POST /api/conversations/import` */
-export const importQuery = z.strictObject({ id: id.optional() })
+export const importQuery = z.strictObject({
+  id: id.optional(),
+  /** Leaves an open run open. Only if nothing else continues the original. */
+  resume: z.stringbool().default(false),
+})
 
 /** `GET /api/conversations/:id/events` */
 export const eventsQuery = z.strictObject({

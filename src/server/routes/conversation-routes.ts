@@ -6,6 +6,7 @@ import type { LogRecord } from '../../core/events/events.ts'
 import { isPlainObject } from '../../core/json/json.ts'
 import { newId } from '../../core/new-id.ts'
 import type { ConversationLog, ConversationSummary } from '../../log/conversation-log.ts'
+import { asCopy } from '../../log/end-open-work.ts'
 import { exportLines } from '../../log/export-lines.ts'
 import * as wire from '../../wire/conversations.ts'
 import { hasRole } from '../caller.ts'
@@ -65,7 +66,9 @@ export const conversationRoutes: readonly Route[] = [
           'You may not import conversations, because they contain messages and approvals of others. A server allows it with createServer({ speakAs })',
         )
       }
-      const id = await agent().log.import(bodyLines(c), query)
+      const { resume, ...options } = query
+      const lines = bodyLines(c)
+      const id = await agent().log.import(resume ? lines : asCopy(lines), options)
       return json({ id }, 201)
     },
   ),
