@@ -2,6 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { assetResponse } from './asset-response.ts'
 import type { Assets } from './assets-contract.ts'
 import { createAssets } from './create-assets.ts'
+import { memoryRecords } from './records/memory-records.ts'
+import { createStore } from './stores/create-store.ts'
+import { memoryBodies } from './stores/memory.ts'
 import { sheetRows, workbook } from './tables/fixtures/spreadsheet.ts'
 
 async function downloaded(assets: Assets, ref: string) {
@@ -64,4 +67,27 @@ describe('the download of JSON', () => {
       expect((await downloaded(assets, ref)).name).toBe(saved)
     }
   })
+})
+
+describe('a body that cannot be read', () => {
+  it.each([{}, { range: 'bytes=10-' }])(
+    'is an error before the response begins: %j',
+    async (headers) => {
+      const bodies = memoryBodies()
+      const assets = createAssets({ store: createStore({ records: memoryRecords(), bodies }) })
+      const { ref } = await assets.save(new Uint8Array(300_000).fill(1), 'video/mp4')
+      const { ref: json } = await assets.saveAsset({
+        content_type: 'application/json',
+        content: ['x'.repeat(300_000)],
+      })
+      const read = (one: string) =>
+        assetResponse(new Request('http://host/', { headers }), assets, one, { download: false })
+      const size = 'range' in headers ? 299_990 : 300_000
+      expect((await (await read(ref)).arrayBuffer()).byteLength).toBe(size)
+      for await (const { key } of bodies.list('')) await bodies.delete(key)
+      for (const one of [ref, json]) {
+        await expect(read(one)).rejects.toMatchObject({ code: 'storage_failed' })
+      }
+    },
+  )
 })

@@ -2,7 +2,8 @@ import { ByrefError } from '../core/errors.ts'
 import { ASSET_FIELDS, parseAssetRef } from '../core/refs/asset-ref.ts'
 import { findAsset } from './asset-facade.ts'
 import type { AssetInfo } from './asset-store.ts'
-import type { Assets } from './assets-contract.ts'
+import type { Assets, OpenedAsset } from './assets-contract.ts'
+import { peek } from './bodies/body.ts'
 import { extensionOf, isJsonType, mimeTypeOfName } from './bodies/mime-type.ts'
 
 /** The requested part of an asset, and how to send it. */
@@ -106,9 +107,10 @@ async function bodyResponse(info: AssetInfo, answer: Answer): Promise<Response> 
   const { start, end } = range ?? { start: 0, end: size }
   // HEAD must not open the body, because some stores give it only once.
   const opened = request.method === 'HEAD' ? null : await assets.open(ref, { start, end })
+  const stream = opened && (await begun(opened))
   headers.set('content-length', String(end - start))
   if (range) headers.set('content-range', `bytes ${start}-${end - 1}/${size}`)
-  return new Response(opened?.stream ?? null, { status: range ? 206 : 200, headers })
+  return new Response(stream, { status: range ? 206 : 200, headers })
 }
 
 /** Returns whether a list of entity tags contains this one, also as a weak tag or as `*` (RFC 9110, section 13.1.2). */
@@ -128,8 +130,14 @@ async function jsonResponse(info: AssetInfo, answer: Answer): Promise<Response> 
   const opened = request.method === 'HEAD' ? null : await assets.open(info.ref)
   headers.set('content-type', info.mime)
   if (!opened) return new Response(null, { headers })
+  const stream = await begun(opened)
   headers.set('content-length', String(opened.size))
-  return new Response(opened.stream, { headers })
+  return new Response(stream, { headers })
+}
+
+/** Reads the first chunk, so that a body that cannot be read gets the status of its error. Returns the whole stream. */
+async function begun({ stream }: OpenedAsset): Promise<ReadableStream<Uint8Array>> {
+  return (await peek(stream, 1)).body
 }
 
 /** Returns a field of a structured asset: bytes unchanged, everything else as JSON. */
