@@ -66,7 +66,10 @@ export async function storeResult(
   // Other errors are about the bytes themselves, and stay in the result.
   for (const { code, message } of errors) {
     if (code !== 'storage_failed' && code !== 'storage_full') continue
-    throw new ByrefError(code, `The tool has run, but its result could not be stored: ${message}`)
+    throw new ByrefError(
+      code,
+      `The tool has run, but its result is lost, because it could not be stored (${message}). Do not repeat the call unless its effects may happen twice.`,
+    )
   }
   return { value: jsonValue(fetchedByReference(value), withoutCarriedBytes) as JsonValue, events }
 }

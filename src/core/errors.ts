@@ -1,3 +1,4 @@
+import { warn } from './in-background.ts'
 import { shownJson } from './json/json.ts'
 
 /** The HTTP status of every code of byref's own errors. Codes are stable and meant for programs. */
@@ -147,6 +148,17 @@ const PRIVATE: ReadonlySet<ByrefErrorCode> = new Set([
 /** Returns an error's message for clients, without messages of stores and disks. */
 export function publicMessage({ code, message }: ByrefError): string {
   return PRIVATE.has(code) ? 'The server failed: see its log for the cause' : message
+}
+
+/**
+ * Returns an error's message for a conversation, which models and clients read. The message of a store, a disk or a
+ * database may name hosts and folders: it becomes a process warning.
+ */
+export function loggedMessage(error: ByrefError): string {
+  // Messages without a cause are byref's own, such as those about damaged bodies.
+  if (!PRIVATE.has(error.code) || error.cause === undefined) return error.message
+  warn(`${error.code}: ${error.message}`, error.cause)
+  return publicMessage(error)
 }
 
 /** Where a conversation cannot be read, and why. */

@@ -1,4 +1,4 @@
-import { ByrefError, UnavailableError } from '../core/errors.ts'
+import { ByrefError, loggedMessage, UnavailableError } from '../core/errors.ts'
 import {
   type ConversationState,
   isRunEnd,
@@ -278,8 +278,9 @@ export class ConversationRunner {
     if (runId === null) return
     const { onFailure } = this.#options
     onFailure(runId, error)
+    const logged = { code: error.code, message: loggedMessage(error) }
     try {
-      await this.#append((state) => errorEntry(this.#writer, state, error, step))
+      await this.#append((state) => errorEntry(this.#writer, state, logged, step))
     } catch (appendError) {
       // The run is still open, and may end well.
       onFailure(runId, null)

@@ -123,7 +123,7 @@ export function claimEntry(
 export function errorEntry(
   { conversation }: RunWriter,
   state: ConversationState,
-  { code, message }: ByrefError,
+  { code, message }: Pick<ByrefError, 'code' | 'message'>,
   failed: FailedStep | null = null,
 ): Entry {
   const run = openRun(state)

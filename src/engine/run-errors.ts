@@ -1,4 +1,4 @@
-import { ByrefError, errorMessage } from '../core/errors.ts'
+import { ByrefError, errorMessage, loggedMessage } from '../core/errors.ts'
 import type { CallError, TokenUsage } from '../core/events/events.ts'
 
 /**
@@ -45,7 +45,9 @@ const MAX_CHARS = 4_000
 
 /** Converts what was thrown to the error of a call, with a bounded length. Never throws. */
 export function callError(error: unknown): CallError {
-  return { code: codeOf(error), message: shortMessage(errorMessage(error)) }
+  const own = ownError(error)
+  const message = own ? loggedMessage(own) : errorMessage(error)
+  return { code: own?.code ?? 'tool_failed', message: shortMessage(message) }
 }
 
 /** Cuts the text of an error to a bounded length. */
@@ -57,12 +59,12 @@ export function shortMessage(message: string): string {
   return text.toWellFormed()
 }
 
-function codeOf(error: unknown): string {
+function ownError(error: unknown): ByrefError | null {
   try {
-    return error instanceof ByrefError ? error.code : 'tool_failed'
+    return error instanceof ByrefError ? error : null
   } catch {
     // A proxy may throw even on `instanceof`.
-    return 'tool_failed'
+    return null
   }
 }
 

@@ -1,5 +1,5 @@
 import { checkOptions, is, type OptionTable } from '../../core/check-options.ts'
-import { ByrefError, errorMessage } from '../../core/errors.ts'
+import { ByrefError, errorMessage, loggedMessage } from '../../core/errors.ts'
 import type {
   AssetCreated,
   AssetEvent,
@@ -256,6 +256,6 @@ function checkContent({ input }: LoadedBody, claim: string | undefined): void {
 }
 
 function failureOf(error: unknown): { code: string; message: string } {
-  if (error instanceof ByrefError) return { code: error.code, message: error.message }
+  if (error instanceof ByrefError) return { code: error.code, message: loggedMessage(error) }
   return { code: 'storage_failed', message: `Saving failed: ${errorMessage(error)}` }
 }

@@ -309,7 +309,7 @@ function s3Error(
     )
   }
   if (status === 507 || name === 'QuotaExceeded' || name === 'XMinioStorageFull') {
-    return new ByrefError('storage_full', `Bucket "${bucket}" of ${endpoint} is full.`, options)
+    return new ByrefError('storage_full', 'The bucket is full. Free some space.', options)
   }
   const reason = status === null ? systemCode(error) || name : `${name} ${status}`
   const message = `${server} failed with bucket "${bucket}" (${reason}); try again.`
