@@ -90,10 +90,7 @@ async function openDatabase(
   const { createPostgresLog, postgresRecords, createQueue } = await loadPostgres()
   const queue = createQueue({ connectionString, maxConnections: CONNECTIONS.queue })
   const log = createPostgresLog({ connectionString, queue, maxConnections: CONNECTIONS.log })
-  const endpoint = process.env.AWS_ENDPOINT_URL_S3 ?? process.env.AWS_ENDPOINT_URL
-  const bodies = bucket
-    ? s3Bodies({ bucket, endpoint, region: process.env.AWS_REGION })
-    : fsBodies(join(folder, 'assets'))
+  const bodies = bucket ? s3Bodies({ bucket }) : fsBodies(join(folder, 'assets'))
   const records = postgresRecords({ connectionString, maxConnections: CONNECTIONS.records })
   const store = createStore({ records, bodies })
   const close = async (): Promise<void> => {

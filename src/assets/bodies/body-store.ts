@@ -29,6 +29,8 @@ export interface BodyStore {
   delete(key: string): Promise<void>
   /** Returns the bodies whose keys start with `prefix`, which is empty or ends at a `/`, in any order. */
   list(prefix: string): AsyncIterable<ListedBody>
+  /** Removes what interrupted puts have left that began before a time, by the store's clock. Absent: nothing is left. */
+  removeUnfinished?(before: number): Promise<void>
   /** Returns a URL that is valid for `expiresIn` seconds or longer. Absent: bodies are sent as data URLs. */
   urlFor?(key: string, options: { mime: string; expiresIn: number }): Promise<string>
   /** Rejects if the store cannot be used, for example without its bucket. Writes nothing. */

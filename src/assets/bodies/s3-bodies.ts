@@ -90,6 +90,9 @@ export function s3Bodies(options: S3BodiesOptions): BodyStore {
       }
     },
 
+    removeUnfinished: async (before) =>
+      connector.abortUploads?.({ bucket, prefix: folder, before }),
+
     async urlFor(key, { mime, expiresIn }) {
       if (publicBaseUrl === undefined) {
         return connector.signedUrl({ ...at(key), expiresIn, contentType: mime })

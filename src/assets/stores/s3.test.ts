@@ -367,6 +367,54 @@ describe('createS3AssetStore over the AWS SDK', () => {
     expect((await assets.get(info.ref)).bytes.byteLength).toBe(20_000_000)
   })
 
+  it('sweeps the parts of an upload that was interrupted a day ago', async () => {
+    const { store, uploads } = faulty()
+    uploads.set('interrupted', new Map())
+    await store.sweep({ graceMs: 0 })
+    expect([...uploads.keys()]).toEqual(['interrupted'])
+    await store.sweep({ now: Date.now() + 25 * 3_600_000 })
+    expect([...uploads.keys()]).toEqual([])
+  })
+
+  it('sweeps bodies if the server cannot list uploads, and says so', async () => {
+    const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
+    const { store, requests } = faulty(({ query }) => (query.uploads !== undefined ? 501 : null))
+    await store.sweep()
+    expect(requests.some(({ query }) => query.uploads !== undefined)).toBe(true)
+    const message = expect.stringContaining('Parts of interrupted uploads were not removed')
+    expect(warn).toHaveBeenCalledWith(expect.objectContaining({ message }))
+    warn.mockRestore()
+  })
+
+  it('says that a body is damaged if it is shorter than it should be', async () => {
+    const { store, objects } = faulty()
+    const { assetId } = await store.save(Buffer.from('0123456789'), 'text/plain')
+    for (const key of objects.keys()) if (key.endsWith('.txt')) objects.set(key, Buffer.from('01'))
+    await expect(store.get(assetId)).rejects.toThrow('is damaged: it is shorter than it should be')
+  })
+
+  it('takes the server, the region and the keys from the environment', async () => {
+    vi.stubEnv('AWS_ENDPOINT_URL', 'http://localhost:9000')
+    vi.stubEnv('AWS_REGION', 'eu-west-1')
+    const connector = createS3Connector(KEYS)
+    const url = new URL(await connector.signedUrl({ bucket: 'b', key: 'k', expiresIn: 60 }))
+    expect(url.origin + url.pathname).toBe('http://localhost:9000/b/k')
+    expect(url.searchParams.get('X-Amz-Credential')).toContain('/eu-west-1/s3/')
+    vi.stubEnv('AWS_ENDPOINT_URL', 'localhost:9000')
+    expect(() => createS3Connector(KEYS)).toThrow(
+      'AWS_ENDPOINT_URL must be a URL, such as https://s3.example.com, not "localhost:9000"',
+    )
+    vi.stubEnv('AWS_ENDPOINT_URL', 'http://127.0.0.1:9')
+    vi.stubEnv('AWS_EC2_METADATA_DISABLED', 'true')
+    for (const name of ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_PROFILE', 'HOME']) {
+      vi.stubEnv(name, name === 'HOME' ? '/nowhere' : undefined)
+    }
+    await expect(createS3Connector({}).check('b')).rejects.toThrow(
+      'There are no keys for bucket "b" of http://127.0.0.1:9: set accessKeyId',
+    )
+    vi.unstubAllEnvs()
+  })
+
   it('rejects bytes of another range than requested', async () => {
     const { store } = faulty(({ path, headers }) =>
       path.includes('/bodies/') && headers.range ? 'whole' : null,

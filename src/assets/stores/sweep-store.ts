@@ -1,4 +1,5 @@
 import { ByrefError } from '../../core/errors.ts'
+import { warn } from '../../core/in-background.ts'
 import { newId } from '../../core/new-id.ts'
 import type { StoreSweepOptions, StoreSwept } from '../asset-store.ts'
 import type { BodyStore, ListedBody } from '../bodies/body-store.ts'
@@ -60,6 +61,11 @@ export async function sweepStore(
     swept.leftovers++
     count(size)
   }
+  // Some servers cannot list uploads, and some keys may not.
+  await bodies.removeUnfinished?.(before).catch((error: unknown) => {
+    if (!(error instanceof ByrefError)) throw error
+    warn(`Parts of interrupted uploads were not removed: ${error.message}`, error)
+  })
   return swept
 }
 

@@ -26,6 +26,10 @@ export function withCodes(bodies: BodyStore): BodyStore {
       }
     },
 
+    ...(bodies.removeUnfinished && {
+      removeUnfinished: (before) =>
+        orFailed('remove unfinished bodies', () => bodies.removeUnfinished?.(before)),
+    }),
     ...(bodies.urlFor && {
       urlFor: (key, options) =>
         orFailed('make a URL', async () => (await bodies.urlFor?.(key, options)) ?? ''),

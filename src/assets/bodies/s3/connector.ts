@@ -50,15 +50,20 @@ export interface S3Connector {
     prefix: string
     after?: string
   }): Promise<{ objects: S3Listed[]; more: boolean }>
+  /**
+   * Aborts uploads in parts below `prefix` that began before a time, in milliseconds since 1970 by the server's clock.
+   * Absent: the parts of interrupted uploads stay until a lifecycle rule of the bucket removes them.
+   */
+  abortUploads?(query: { bucket: string; prefix: string; before: number }): Promise<void>
   /** Returns a URL that lets anybody read the object for a while. */
   signedUrl(object: S3Object & { expiresIn: number; contentType?: string }): Promise<string>
 }
 
 /** Options of {@link createS3Connector}. */
 export interface S3ConnectorOptions {
-  /** The server's URL. Default: AWS. */
+  /** The server's URL. Default: `AWS_ENDPOINT_URL_S3` or `AWS_ENDPOINT_URL` of the environment, or else AWS. */
   endpoint?: string
-  /** Default: `us-east-1`. */
+  /** Default: `AWS_REGION` of the environment, or else `us-east-1`. */
   region?: string
   /** Default: the SDK looks for keys in the environment, the profile and the instance. */
   accessKeyId?: string
@@ -101,8 +106,9 @@ type Client = InstanceType<Sdk['S3Client']>
 /**
  * Creates a connector over the AWS SDK, for any S3-compatible server. Its packages are loaded with the first request.
  */
-export function createS3Connector(options: S3ConnectorOptions): S3Connector {
-  checkOptions('createS3Connector', options, CONNECTOR_OPTIONS)
+export function createS3Connector(given: S3ConnectorOptions): S3Connector {
+  checkOptions('createS3Connector', given, CONNECTOR_OPTIONS)
+  const options = withEnvironment(given)
   let loaded: Promise<{ sdk: Sdk; client: Client }> | undefined
 
   function load() {
@@ -160,6 +166,9 @@ export function createS3Connector(options: S3ConnectorOptions): S3Connector {
         return { objects, more: found.IsTruncated ?? false }
       }),
 
+    abortUploads: (query) =>
+      request(query, async (sdk, client) => abortUploads(sdk, client, query)),
+
     signedUrl: ({ bucket, key, expiresIn, contentType }) =>
       request({ bucket, key }, async (sdk, client) => {
         const { getSignedUrl } = await optionalPeer('@aws-sdk/s3-request-presigner', FOR_S3)
@@ -190,6 +199,27 @@ async function uploadStream(
   await upload.done().finally(forget)
 }
 
+/** Aborts old uploads page by page. */
+async function abortUploads(
+  sdk: Sdk,
+  client: Client,
+  { bucket, prefix, before }: Parameters<Exclude<S3Connector['abortUploads'], undefined>>[0],
+): Promise<void> {
+  const list = { Bucket: bucket, Prefix: prefix }
+  let page = await client.send(new sdk.ListMultipartUploadsCommand(list))
+  for (;;) {
+    for (const { Key, UploadId, Initiated } of page.Uploads ?? []) {
+      if (!Initiated || Initiated.getTime() > before) continue
+      const upload = { Bucket: bucket, Key, UploadId }
+      await orNull(client.send(new sdk.AbortMultipartUploadCommand(upload)))
+    }
+    if (!page.IsTruncated) return
+    const { NextKeyMarker: KeyMarker, NextUploadIdMarker: UploadIdMarker } = page
+    const query = { ...list, KeyMarker, UploadIdMarker }
+    page = await client.send(new sdk.ListMultipartUploadsCommand(query))
+  }
+}
+
 async function getRange(
   sdk: Sdk,
   client: Client,
@@ -204,6 +234,20 @@ async function getRange(
   if (Range === undefined || found.ContentRange?.startsWith(`bytes ${start}-`)) return stream
   stream.cancel().catch(() => {})
   throw new ByrefError('storage_failed', 'The S3 server returned other bytes than were requested.')
+}
+
+/** Returns the options with the server and the region of the environment, which the command line uses, too. */
+function withEnvironment(options: S3ConnectorOptions): S3ConnectorOptions {
+  const { env } = process
+  const name = env.AWS_ENDPOINT_URL_S3 ? 'AWS_ENDPOINT_URL_S3' : 'AWS_ENDPOINT_URL'
+  const { endpoint = env[name] || undefined, region = env.AWS_REGION || undefined } = options
+  if (endpoint !== undefined && !isWebUrl(endpoint)) {
+    throw new ByrefError(
+      'config_invalid',
+      `${name} must be a URL, such as https://s3.example.com, not "${endpoint}"`,
+    )
+  }
+  return { ...options, endpoint, region }
 }
 
 function clientConfig(options: S3ConnectorOptions) {
@@ -301,15 +345,26 @@ function s3Error(
   if (name === 'NoSuchBucket' || (status === 404 && key === undefined)) {
     return new ByrefError('config_invalid', `${server} has no bucket "${bucket}".`, options)
   }
+  if (name === 'CredentialsProviderError') {
+    return new ByrefError(
+      'config_invalid',
+      `There are no keys for bucket "${bucket}" of ${endpoint}: set accessKeyId and secretAccessKey, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.`,
+      options,
+    )
+  }
   if (status === 401 || status === 403 || WRONG_KEYS.has(name) || `${name} ${status}` === NO_BODY) {
     return new ByrefError(
       'config_invalid',
-      `${server} rejects the keys for bucket "${bucket}" (${name}): check accessKeyId, secretAccessKey, sessionToken, region and their permissions.`,
+      `${server} rejects the keys for bucket "${bucket}" (${name}): check accessKeyId, secretAccessKey, sessionToken and region, or the AWS_* variables, and the permissions of the keys.`,
       options,
     )
   }
   if (status === 507 || name === 'QuotaExceeded' || name === 'XMinioStorageFull') {
     return new ByrefError('storage_full', 'The bucket is full. Free some space.', options)
+  }
+  if (status === 416) {
+    const problem = 'it is shorter than it should be; run "byref assets verify"'
+    return new ByrefError('storage_failed', `The body "${key}" is damaged: ${problem}.`, options)
   }
   const reason = status === null ? systemCode(error) || name : `${name} ${status}`
   const message = `${server} failed with bucket "${bucket}" (${reason}); try again.`
@@ -319,7 +374,6 @@ function s3Error(
 /** The names of errors about keys that have the status 400, or none. */
 const WRONG_KEYS: ReadonlySet<string> = new Set([
   'AuthorizationHeaderMalformed',
-  'CredentialsProviderError',
   'ExpiredToken',
   'InvalidToken',
 ])
