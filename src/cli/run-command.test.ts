@@ -1,7 +1,11 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { expect, it, onTestFinished, vi } from 'vitest'
+import { createSqliteLog } from '../log/sqlite-log.ts'
 import { command } from './run-command.ts'
 
 it.each([
@@ -42,4 +46,18 @@ it('saves an image of another type under the right name, and says so', async () 
   expect(notes.mock.calls.join('')).toContain(
     `the image is image/png, not a .jpg: saved ${chart}.jpg.png (image/png, `,
   )
+})
+
+it('cancels the run if nobody reads stdout', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'byref-run-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const cli = fileURLToPath(new URL('../cli.ts', import.meta.url))
+  const args = [cli, 'run', 'total rain', '--json', '--data', folder]
+  const child = spawn(process.execPath, args, { env: { PATH: process.env.PATH } })
+  child.stdout.destroy()
+  const [status] = await once(child, 'close')
+  expect(status).toBe(141)
+  const log = createSqliteLog(join(folder, 'conversations.sqlite'))
+  expect((await log.list()).conversations).toMatchObject([{ openRun: null }])
+  await log.close()
 })

@@ -29,9 +29,13 @@ ${STORAGE_HELP}
   --json           print every event as a line of JSON instead
 
 The answer goes to stdout. Calls, references, progress and questions about approvals go to stderr.
-If stdin is not a terminal, calls that need approval are denied. Ctrl-C cancels the run. The
-environment chooses the model, as for byref serve (see byref serve --help).
+If stdin is not a terminal, calls that need approval are denied. Ctrl-C cancels the run. So
+does a reader that closes stdout (byref run … | head): the status is then 141. The environment
+chooses the model, as for byref serve (see byref serve --help).
 `
+
+/** The status of a process that SIGPIPE ends. */
+const BROKEN_PIPE = 141
 
 const IMAGE_FILES = ['.png', '.jpg', '.jpeg', '.webp', '.gif', '.svg']
 
@@ -86,6 +90,13 @@ export async function command(args: string[]): Promise<number> {
     advance()
     // The command waits for the end of the run. A second Ctrl-C ends the process at once.
     onFirst(['SIGINT'], run.cancel)
+    // Nobody reads the answer (`byref run … | head`).
+    let isUnread = false
+    const onUnread = (): void => {
+      isUnread = true
+      run.cancel()
+    }
+    process.stdout.on('error', onUnread)
     note(`conversation ${run.conversation}`)
     const ask = process.stdin.isTTY ? askAtTerminal : null
     const approvals = new Approvals({ agent, run, yes: values.yes, ask, note })
@@ -102,8 +113,10 @@ export async function command(args: string[]): Promise<number> {
       }
     } finally {
       approvals.close()
+      process.stdout.off('error', onUnread)
     }
     const { reason } = await run.result
+    if (isUnread) return BROKEN_PIPE
     if (reason !== 'done') note(`ended: ${reason.replace('_', ' ')}`)
     const isSaved = values.out ? await savePicture(agent, pictures, values.out) : true
     return reason === 'done' && isSaved ? 0 : 1
