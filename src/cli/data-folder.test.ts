@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { signingSecret } from './data-folder.ts'
+import { openFolder, signingSecret } from './data-folder.ts'
 
 function newFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'byref-secret-'))
@@ -28,5 +28,17 @@ describe('signingSecret', () => {
     const file = join(folder, 'secret')
     writeFileSync(file, '')
     expect(() => signingSecret(folder)).toThrow(`${file} is empty: delete it`)
+  })
+})
+
+describe('openFolder', () => {
+  it('says that a file is not a folder', () => {
+    const file = join(newFolder(), 'file')
+    writeFileSync(file, '', { mode: 0o600 })
+    for (const make of [true, false]) {
+      expect(() => openFolder(file, { make })).toThrow(
+        `${file} cannot be used, because it is a file`,
+      )
+    }
   })
 })

@@ -1,5 +1,13 @@
 import { randomBytes } from 'node:crypto'
-import { accessSync, constants, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join, resolve } from 'node:path'
 import { ByrefError, errorMessage } from '../core/errors.ts'
 
@@ -18,6 +26,12 @@ export function openFolder(data: string, { make = true } = {}): string {
     throw new ByrefError(
       'config_invalid',
       `There is no data folder ${folder}: name another with --data`,
+    )
+  }
+  if (existsSync(folder) && !statSync(folder).isDirectory()) {
+    throw new ByrefError(
+      'config_invalid',
+      `The data folder ${folder} cannot be used, because it is a file: name a folder with --data`,
     )
   }
   try {

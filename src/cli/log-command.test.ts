@@ -57,7 +57,7 @@ describe('byref log', () => {
 
   it('deletes conversations: some, or all of a namespace', async () => {
     await fill()
-    const unknown = 'There is no conversation "other"\n1 conversations deleted\n'
+    const unknown = 'There is no conversation "other"\n1 conversation deleted\n'
     expect(await byref('rm', 'other', 'sound')).toEqual({ status: 1, out: 'sound\n', err: unknown })
     expect(await byref('rm', '--all')).toMatchObject({
       status: 2,
@@ -68,7 +68,7 @@ describe('byref log', () => {
     expect(await byref('rm', '--all', '--namespace', 'n', '--json')).toEqual({
       status: 0,
       out: '{"id":"broken","namespace":"n"}\n',
-      err: '1 conversations deleted\n',
+      err: '1 conversation deleted\n',
     })
     expect((await byref('ls')).out).toBe('')
   })

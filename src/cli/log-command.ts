@@ -23,6 +23,7 @@ import { openStorage, STORAGE, STORAGE_HELP } from './storage.ts'
 import {
   checkTaskOptions,
   chooseTask,
+  counted,
   note,
   ProgressLine,
   parseOptions,
@@ -142,7 +143,7 @@ async function ls({ log, args, namespace, json }: Task): Promise<number> {
       shown(id),
       status,
       updatedAt,
-      `${messages} messages`,
+      counted(messages, 'message'),
       shown(title ?? ''),
       ...where,
     ]
@@ -179,7 +180,7 @@ async function remove({ log, args, all, namespace, json }: Task): Promise<number
       note(notFoundError(shown(id)).message)
     }
   }
-  note(`${ids.length - missing} conversations deleted`)
+  note(`${counted(ids.length - missing, 'conversation')} deleted`)
   return missing > 0 ? 1 : 0
 }
 
@@ -195,7 +196,7 @@ async function verify(task: Task): Promise<number> {
     if (damage) print(task.json, { id, namespace, damage }, lineOf(id, namespace, damage))
     else if (before) print(task.json, { id, namespace, damage }, `sound again\t${shown(id)}`)
   })
-  note(`${checked} conversations, ${damaged} problems`)
+  note(`${counted(checked, 'conversation')}, ${counted(damaged, 'problem')}`)
   return damaged > 0 ? 1 : 0
 }
 
@@ -215,7 +216,7 @@ async function repair(task: Task): Promise<number> {
         : await repairConversation(log, upkeep, { conversation: id, damage })
       repaired++
       const verb = task.dryRun ? 'would remove' : 'removed'
-      const text = `${lineOf(id, namespace, damage)}\t${verb} ${removed} records${copy ? `, kept in ${copy}` : ''}`
+      const text = `${lineOf(id, namespace, damage)}\t${verb} ${counted(removed, 'record')}${copy ? `, kept in ${copy}` : ''}`
       print(task.json, { id, namespace, damage, removed, copy }, text)
     } catch (error) {
       if (!(error instanceof ByrefError)) throw error
@@ -224,7 +225,7 @@ async function repair(task: Task): Promise<number> {
     }
   })
   note(
-    `${repaired} conversations ${task.dryRun ? 'would be ' : ''}repaired, ${left} left as they are`,
+    `${counted(repaired, 'conversation')} ${task.dryRun ? 'would be ' : ''}repaired, ${left} not repaired`,
   )
   return left > 0 || (task.dryRun && repaired > 0) ? 1 : 0
 }

@@ -112,6 +112,11 @@ export function print(json: boolean, value: unknown, text: string): void {
   process.stdout.write(`${json ? JSON.stringify(value) : text}\n`)
 }
 
+/** Returns a number with its noun, such as `1 message` or `2 messages`. */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
+}
+
 /** Writes a line for people to stderr. It may contain text from outside. */
 export function note(line: string): void {
   process.stderr.write(`${shown(line)}\n`)

@@ -46,6 +46,12 @@ async function play(
 }
 
 describe('durableOptions', () => {
+  it('needs a step', async () => {
+    const error = { code: 'config_invalid', message: expect.stringContaining('needs a step') }
+    // @ts-expect-error: from JavaScript.
+    await expect(durableOptions()).rejects.toMatchObject(error)
+  })
+
   it('sends references through steps, and messages only if an input names a result', async () => {
     const { prompt, stored } = await play(
       [

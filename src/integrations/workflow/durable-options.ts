@@ -1,5 +1,6 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider'
 import { jsonSchema, type ModelMessage, type ToolExecutionOptions } from 'ai'
+import { ByrefError } from '../../core/errors.ts'
 
 // This file runs inside workflow functions, where there is neither Node nor I/O. Everything that needs them is behind a
 // step.
@@ -54,8 +55,15 @@ export interface DurableOptions {
  * in place of files and long results.
  *
  * @param step A step function of the app. It calls the function that `refs.durable(…)` of `byref/ai-sdk` returned.
+ * @throws ByrefError `config_invalid` without a step
  */
 export async function durableOptions(step: Step): Promise<DurableOptions> {
+  if (typeof step !== 'function') {
+    throw new ByrefError(
+      'config_invalid',
+      'durableOptions needs a step: a function with "use step" that calls what refs.durable returned',
+    )
+  }
   const { provider, modelId, tools } = await step({ type: 'describe' })
   const entries = (tools as DurableTool[]).map((tool) => [tool.name, toolOf(tool, step)])
   return {
