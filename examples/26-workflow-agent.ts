@@ -1,6 +1,6 @@
 // A durable AI SDK agent, by value and by reference. The answer is the same. Built with the Workflow SDK, each call of
 // `step` is stored. Here, `step` is an ordinary function, and a scripted model stands for a real one.
-// npm install byref @ai-sdk/workflow ai workflow
+// npm install byref @ai-sdk/workflow ai 'workflow@^5.0.0-beta.42'
 import { WorkflowAgent } from '@ai-sdk/workflow'
 import { type ModelMessage, tool } from 'ai'
 import { byReference } from 'byref/ai-sdk'
