@@ -303,7 +303,9 @@ describe('byref serve', () => {
     writeFileSync(file, '')
     const noFolder = await byref(['serve', '--port', '0', '--data', file])
     expect(noFolder.code).toBe(1)
-    expect(noFolder.stderr).toMatch(/^byref: The data folder .*a-file cannot be used.*is a file.*--data\n$/)
+    expect(noFolder.stderr).toMatch(
+      /^byref: The data folder .*a-file cannot be used.*is a file.*--data\n$/,
+    )
   })
 
   it('reports a data folder without write permission', async ({ skip }) => {
