@@ -242,6 +242,7 @@ describe.skipIf(!hasBrowser)('versions in the workbench', () => {
       .getByRole('img')
       .evaluateAll((all) => all.map((one) => (one as unknown as { src: string }).src))
     expect(sources.map((src) => src.includes(idOf(edited)))).toEqual([false, true])
+    await dialog(page).locator('strong').nth(1).waitFor()
     expect(await dialog(page).locator('strong').allTextContents()).toEqual(['cc2222', '2222cc'])
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360)
     expect(await violations(page)).toEqual([])
