@@ -16,6 +16,8 @@ export function throwLater(error: unknown): void {
 /** Reports a problem to the developer as a process warning, which does not end the process. */
 export function warn(message: string, cause?: unknown): void {
   const warning = new Error(message, cause === undefined ? {} : { cause })
+  // Node prints the name, and a warning is no error.
+  warning.name = 'Warning'
   if (typeof process === 'undefined') console.error(warning)
   else process.emitWarning(warning)
 }
