@@ -144,7 +144,7 @@ describe('before and after of a policy', () => {
       expect(await resultOf(policy)).toEqual({ code, message: expect.stringMatching(message) })
     expect(warn.mock.calls.map(([warning]) => String(warning))).toEqual(
       ['before', 'checks', 'after', 'aroundCall'].map(
-        (hook) => `Error: policies[0].${hook} failed: the password of the database is wrong`,
+        (hook) => `Warning: policies[0].${hook} failed: the password of the database is wrong`,
       ),
     )
     warn.mockRestore()

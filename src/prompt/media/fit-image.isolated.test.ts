@@ -8,6 +8,6 @@ it('warns once per process that images are sent unchanged without sharp', async 
   const missing = () => Promise.reject(new Error('Cannot find the package'))
   for (const side of [20, 21]) await fitImage(await noisePng(side), limits, missing)
   expect(warnings.mock.calls.map(([warning]) => String(warning))).toEqual([
-    'Error: Images are sent to models unchanged. Resizing and converting images needs the package sharp, which is not installed: npm install sharp',
+    'Warning: Images are sent to models unchanged. Resizing and converting images needs the package sharp, which is not installed: npm install sharp',
   ])
 })
