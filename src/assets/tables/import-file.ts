@@ -66,9 +66,10 @@ export class Importer {
     const info = await reader.info(ref, { namespace })
     if (info.table) return { table: ref }
     const made = info.structured ? null : await this.importSaved(info, { namespace, signal })
-    const book = made ? made.workbook?.ref : isWorkbook(info.assetId) && ref
-    const content = Object(book && (await reader.resolve(book, { namespace })))
-    const sheets = sheetsIn(info, content.sheets)
+    const saved = isWorkbook(info.assetId) ? ref : null
+    const book = made ? (made.workbook?.ref ?? null) : saved
+    const content = book === null ? null : await reader.resolve(book, { namespace })
+    const sheets = sheetsIn(info, Object(content).sheets)
     if (sheets.length > 0) {
       const problem = `a workbook; name one of its sheets: ${sheets.join(', ')}`
       return { table: null, isWorkbook: true, problem }

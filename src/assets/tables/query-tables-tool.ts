@@ -53,9 +53,9 @@ function tablesOf(tables: unknown): Record<string, string | object> {
   )
 }
 
-/** Text and comments in SQL, and the names of tables: in double quotes, or a path after `from` or `join`. */
-const TOKEN =
-  /'(?:[^']|'')*'|--[^\n]*|\/\*[\s\S]*?\*\/|"((?:[^"]|"")*)"|(\b(?:from|join)\s+)(†[^\s,;()]+|<\|\s*†[^|]+\|>)/gi
+/** Strings and comments in SQL, and names in double quotes. After `from` or `join`, also a path without them. */
+export const SQL_TOKEN =
+  /'(?:[^']|'')*'|--[^\n]*|\/\*[\s\S]*?\*\/|\$(?<tag>\w*)\$[\s\S]*?\$\k<tag>\$|"(?<quoted>(?:[^"]|"")*)"|(?<from>\b(?:from|join)\s+)(?<path>†[^\s,;()]+|<\|\s*†[^|]+\|>)/gi
 
 /**
  * Returns the arguments of a query with the `†` paths that its SQL names as tables: `from "†result#1.items"`. Each
@@ -66,13 +66,19 @@ export function withVariableTables(args: Record<string, unknown>): Record<string
   if (typeof sql !== 'string' || !sql.includes('†')) return args
   if (tables !== undefined && !isPlainObject(tables)) return args
   const found: Record<string, string> = {}
-  const text = sql.replace(TOKEN, (token, quoted?: string, from = '', bare?: string) => {
+  const parts: string[] = []
+  let end = 0
+  for (const { 0: token, index, groups = {} } of sql.matchAll(SQL_TOKEN)) {
+    const { quoted, from = '', path: bare } = groups
     const path = (quoted?.replaceAll('""', '"') ?? bare)?.replace(/^<\|\s*(†.*?)\s*\|>$/, '$1')
-    if (path === undefined || parseVariableRef(path) === null) return token
-    found[path] = path
+    if (path === undefined || parseVariableRef(path) === null) continue
     // With the backslash, it stays a name.
-    return `${from}"\\${path.replaceAll('"', '""')}"`
-  })
-  if (Object.keys(found).length === 0) return args
+    parts.push(sql.slice(end, index), `${from}"\\${path.replaceAll('"', '""')}"`)
+    const isAlias = /\bas\s+$/i.test(sql.slice(end, index))
+    if (!isAlias) found[path] = path
+    end = index + token.length
+  }
+  if (end === 0) return args
+  const text = parts.join('') + sql.slice(end)
   return { ...args, sql: text, tables: { ...tables, ...found } }
 }

@@ -16,6 +16,7 @@ import { isJsonType } from '../bodies/mime-type.ts'
 import { FOR_SQL, hasDuckdb, queryFailed } from './duckdb.ts'
 import type { Importer } from './import-file.ts'
 import { objectTable } from './json-table.ts'
+import { SQL_TOKEN } from './query-tables-tool.ts'
 import { writeBody } from './spool.ts'
 import type { TableColumn } from './table-facts.ts'
 import { OutOfMemoryError, runTableTask } from './table-process.ts'
@@ -45,7 +46,6 @@ export interface QueryScope extends NamespaceOption {
 }
 
 const MAX_SQL = 100_000
-const TOKEN = /'(?:[^']|'')*'|--[^\n]*|\/\*[\s\S]*?\*\/|\$(\w*)\$[\s\S]*?\$\1\$|"((?:[^"]|"")*)"/g
 
 /**
  * Queries tables with DuckDB's SQL in a separate process. The query sees each table that it names as a view, and
@@ -98,8 +98,8 @@ export async function queryTables(
 /** Finds references in double quotes. Comments and string literals are ignored. */
 function referencesIn(sql: string): Record<string, string> {
   const found: Record<string, string> = {}
-  for (const [, , name] of sql.matchAll(TOKEN)) {
-    const ref = name?.replaceAll('""', '"')
+  for (const { groups } of sql.matchAll(SQL_TOKEN)) {
+    const ref = groups?.quoted?.replaceAll('""', '"')
     if (ref !== undefined && /^\s*asset:/i.test(ref) && isAssetRef(ref)) found[ref] = ref
   }
   return found
