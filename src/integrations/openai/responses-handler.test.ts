@@ -709,7 +709,7 @@ describe('createResponsesHandler, with the package "openai"', () => {
     const { handler } = serve([], { agent: createAgent({ model: scriptedModel([]) }) })
     for (const [body, words] of [
       ['no object', 'body'],
-      [{ input: [{ role: 'robot', content: 'x' }] }, 'input.0: The item of type \\"message\\"'],
+      [{ input: [{ role: 'robot', content: 'x' }] }, 'input.0: role: Invalid option'],
       [
         {
           input: [

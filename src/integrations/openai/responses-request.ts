@@ -8,27 +8,40 @@ const message = z.looseObject({
   content: z.union([z.string(), z.array(part)]),
 })
 
+const call = z.looseObject({
+  type: z.literal('function_call'),
+  call_id: z.string(),
+  name: z.string(),
+  arguments: z.string(),
+})
+
+const output = z.looseObject({
+  type: z.literal('function_call_output'),
+  call_id: z.string(),
+  output: z.union([z.string(), z.array(part)]),
+})
+
+const approval = z.looseObject({
+  type: z.literal('mcp_approval_response'),
+  approval_request_id: z.string(),
+  approve: z.boolean(),
+  reason: z.string().nullish(),
+})
+
+const READ = new Map<unknown, z.ZodType>([
+  ['message', message],
+  ['function_call', call],
+  ['function_call_output', output],
+  ['mcp_approval_response', approval],
+])
+
 /** The items of `input`. Clients also send earlier outputs again; those are ignored. */
 const item = z.union(
   [
     message,
-    z.looseObject({
-      type: z.literal('function_call'),
-      call_id: z.string(),
-      name: z.string(),
-      arguments: z.string(),
-    }),
-    z.looseObject({
-      type: z.literal('function_call_output'),
-      call_id: z.string(),
-      output: z.union([z.string(), z.array(part)]),
-    }),
-    z.looseObject({
-      type: z.literal('mcp_approval_response'),
-      approval_request_id: z.string(),
-      approve: z.boolean(),
-      reason: z.string().nullish(),
-    }),
+    call,
+    output,
+    approval,
     z.looseObject({
       type: z.enum(['reasoning', 'mcp_call', 'mcp_approval_request', 'mcp_list_tools']),
     }),
@@ -39,7 +52,9 @@ const item = z.union(
 /** Returns what is wrong with an item. Clients send references to items, because responses say that they are stored. */
 function itemProblem(given: unknown): string {
   const { type = 'message', id } = Object(given)
-  if (type !== 'item_reference') return `The item of type "${type}" is unknown or incomplete`
+  const [issue] = READ.get(type)?.safeParse(given).error?.issues ?? []
+  if (issue) return `${issue.path.join('.')}: ${issue.message}`
+  if (type !== 'item_reference') return `The items of type "${type}" are not supported`
   return `The item_reference to "${id}" is not supported. Continue with previous_response_id, or set store: false in the client, so that it sends the item itself`
 }
 
