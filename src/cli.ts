@@ -1,11 +1,12 @@
 import { main } from './cli/main.ts'
 
 /** Commands that others depend on after they said where they are, and `run`, which cancels its run first. */
-const GO_ON: readonly (string | undefined)[] = ['serve', 'work', 'run']
+const WITHOUT_READER: readonly (string | undefined)[] = ['serve', 'work', 'run']
 
 // The reader of a pipe may close it (`byref … | head`). A service goes on without a reader.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (!GO_ON.includes(process.argv[2])) process.exit(error.code === 'EPIPE' ? 0 : 1)
+  const isClosed = error.code === 'EPIPE'
+  if (!isClosed || !WITHOUT_READER.includes(process.argv[2])) process.exit(isClosed ? 0 : 1)
 })
 // Lines that cannot be written to stderr are dropped.
 process.stderr.on('error', () => {})

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, it, onTestFinished, vi } from 'vitest'
+import { readAll } from '../log/conversation-log.ts'
 import { createSqliteLog } from '../log/sqlite-log.ts'
 import { command } from './run-command.ts'
 
@@ -58,6 +59,12 @@ it('cancels the run if nobody reads stdout', async () => {
   const [status] = await once(child, 'close')
   expect(status).toBe(141)
   const log = createSqliteLog(join(folder, 'conversations.sqlite'))
-  expect((await log.list()).conversations).toMatchObject([{ openRun: null }])
+  const ends: string[] = []
+  for (const { id } of (await log.list()).conversations) {
+    for await (const { event } of readAll(log, id)) {
+      if (event.type === 'RUN_FINISHED') ends.push(event.result.reason)
+    }
+  }
+  expect(ends).toEqual(['cancelled'])
   await log.close()
 })

@@ -91,12 +91,12 @@ export async function command(args: string[]): Promise<number> {
     // The command waits for the end of the run. A second Ctrl-C ends the process at once.
     onFirst(['SIGINT'], run.cancel)
     // Nobody reads the answer (`byref run … | head`).
-    let isUnread = false
-    const onUnread = (): void => {
-      isUnread = true
+    let hasReader = true
+    const onClosed = (): void => {
+      hasReader = false
       run.cancel()
     }
-    process.stdout.on('error', onUnread)
+    process.stdout.on('error', onClosed)
     note(`conversation ${run.conversation}`)
     const ask = process.stdin.isTTY ? askAtTerminal : null
     const approvals = new Approvals({ agent, run, yes: values.yes, ask, note })
@@ -113,10 +113,10 @@ export async function command(args: string[]): Promise<number> {
       }
     } finally {
       approvals.close()
-      process.stdout.off('error', onUnread)
+      process.stdout.off('error', onClosed)
     }
     const { reason } = await run.result
-    if (isUnread) return BROKEN_PIPE
+    if (!hasReader) return BROKEN_PIPE
     if (reason !== 'done') note(`ended: ${reason.replace('_', ' ')}`)
     const isSaved = values.out ? await savePicture(agent, pictures, values.out) : true
     return reason === 'done' && isSaved ? 0 : 1
