@@ -10,7 +10,7 @@ import type { Assets } from './assets-contract.ts'
 import { orAborted } from './bodies/abortable.ts'
 import { readBytes } from './bodies/body.ts'
 import { base64Of, dataUrlOf, decodeBase64 } from './bodies/data-url.ts'
-import { documentForm, isJsonType, readsAsText } from './bodies/mime-type.ts'
+import { documentForm, isJsonType, isTextType } from './bodies/mime-type.ts'
 import { textOfBody } from './bodies/sniff.ts'
 import { defined } from './defined.ts'
 import { isRows, jsonLine } from './tables/table-facts.ts'
@@ -247,7 +247,7 @@ async function defaultFormat(
   }
   // Prompts show only whole files, so a part of a text must be in the result.
   const isPart = (start ?? end ?? null) !== null
-  if (isPart && (isJsonType(type) || readsAsText(type))) return 'text'
+  if (isPart && isTextType(type)) return 'text'
   if (documentForm(type) && size > MAX_BYTES) return 'text'
   const { asset_type } = await source.assets.meta(source.ref)
   return asset_type === OFFLOADED_TYPE ? 'text' : 'dataUrl'

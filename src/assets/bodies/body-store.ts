@@ -29,7 +29,10 @@ export interface BodyStore {
   delete(key: string): Promise<void>
   /** Returns the bodies whose keys start with `prefix`, which is empty or ends at a `/`, in any order. */
   list(prefix: string): AsyncIterable<ListedBody>
-  /** Removes what interrupted puts have left that began before a time, by the store's clock. Absent: nothing is left. */
+  /**
+   * Removes the leftovers of interrupted puts that began before a time, in milliseconds since 1970 by the store's clock.
+   * Absent: there are none.
+   */
   removeUnfinished?(before: number): Promise<void>
   /** Returns a URL that is valid for `expiresIn` seconds or longer. Absent: bodies are sent as data URLs. */
   urlFor?(key: string, options: { mime: string; expiresIn: number }): Promise<string>

@@ -61,6 +61,7 @@ export async function sweepStore(
     swept.leftovers++
     count(size)
   }
+  signal?.throwIfAborted()
   // Some servers cannot list uploads, and some keys may not.
   await bodies.removeUnfinished?.(before).catch((error: unknown) => {
     if (!(error instanceof ByrefError)) throw error

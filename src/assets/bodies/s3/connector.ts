@@ -364,7 +364,8 @@ function s3Error(
   }
   if (status === 416) {
     const problem = 'it is shorter than it should be; run "byref assets verify"'
-    return new ByrefError('storage_failed', `The body "${key}" is damaged: ${problem}.`, options)
+    // Without a cause, models and clients may read it.
+    return new ByrefError('storage_failed', `The body "${key}" is damaged: ${problem}.`)
   }
   const reason = status === null ? systemCode(error) || name : `${name} ${status}`
   const message = `${server} failed with bucket "${bucket}" (${reason}); try again.`
