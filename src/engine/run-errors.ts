@@ -32,6 +32,8 @@ export interface FailedStep {
   usage: TokenUsage
   /** The model that `prepareStep` chose. Absent for the model of the run. */
   model?: string
+  /** The number of requests that the usage counts, if there was more than one. */
+  requests?: number
 }
 
 /** Converts what was thrown to the ByrefError that ends a run. The original is its cause. */

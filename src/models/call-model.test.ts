@@ -212,8 +212,8 @@ it('warns once of each setting that the provider ignores', async () => {
     await call(model, 100, () => {})
   }
   expect(emitted.mock.calls.map(([warning]) => Object(warning).message)).toEqual([
-    'test (m) does not support the setting "temperature": It is fixed',
-    'test (m) does not support the setting "topK"',
+    'test (m) does not support "temperature": It is fixed',
+    'test (m) does not support "topK"',
   ])
   emitted.mockRestore()
 })

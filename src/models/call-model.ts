@@ -169,17 +169,17 @@ async function streamOnce(
   }
 }
 
-/** The warnings that this process has emitted, by model and setting. */
+/** The warnings that this process has emitted. */
 const warned = new Set<string>()
 
-/** Warns once of each setting that the provider does not support. byref itself chooses the format of the answer. */
+/** Warns once of each setting or other feature that the provider does not support. byref itself chooses the format of the answer. */
 function warnOfSettings(
   model: LanguageModel,
   { warnings }: Extract<ModelStreamPart, { type: 'stream-start' }>,
 ): void {
   for (const warning of warnings ?? []) {
     if (warning.type !== 'unsupported' || warning.feature === 'responseFormat') continue
-    const message = `${nameOf(model)} does not support the setting "${warning.feature}"`
+    const message = `${nameOf(model)} does not support "${warning.feature}"`
     if (warned.has(message)) continue
     warned.add(message)
     warn(warning.details ? `${message}: ${warning.details}` : message)

@@ -38,6 +38,27 @@ describe('promptTokens', () => {
     expect(tokensAfter({ type: 'MESSAGE_DELETED', messageId: 'long' })).toBeLessThan(100)
   })
 
+  it('does not use a count of several requests', () => {
+    const next = { ...usage, inputTokens: 120_000 }
+    const more = (about: { requests?: number }) =>
+      tokensAfter(
+        { type: 'RUN_STARTED', ...ids, runId: 's', messageIds: ['long'], owner: 'o' },
+        { type: 'STEP_STARTED', stepName: 's', runId: 's', messageId: 'b' },
+        said('b', 'assistant', 'Short.'),
+        {
+          type: 'STEP_FINISHED',
+          stepName: 's',
+          runId: 's',
+          messageId: 'b',
+          usage: next,
+          finishReason: 'stop',
+          ...about,
+        },
+      )
+    expect(more({})).toBeGreaterThan(120_000)
+    expect(more({ requests: 2 })).toBeLessThan(100_000)
+  })
+
   it('counts messages that are still to come as growth', () => {
     const transcript = new Transcript({ guide: () => null })
     const state = foldAll(emptyConversation, [])

@@ -23,9 +23,9 @@ export function promptTokens(
   const estimated = transcript.shown.tokens + tokensOf(messages.slice(transcript.messages)) + queued
   const step = lastStep(runs)
   const { inputTokens, outputTokens } = step?.usage ?? {}
-  // A count from before a compaction or a deletion is outdated. That of a failed step may be of several requests.
+  // A count from before a compaction or a deletion is outdated. That of several requests is no size.
   const isOutdated = [compaction, deletion].some((one) => one && one.afterStep === step?.messageId)
-  if (!step || !inputTokens || isOutdated || step.finishReason === 'error') return estimated
+  if (!step || !inputTokens || isOutdated || step.requests !== undefined) return estimated
   const since = tokensOf(sinceStep(messages, step)) + queued
   // Use at least half of the estimate, in case the provider's count leaves something out.
   return Math.max(inputTokens + (outputTokens ?? 0) + since, estimated / 2)

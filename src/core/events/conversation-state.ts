@@ -25,6 +25,8 @@ export interface StepState {
   /** When the answer was complete. Its calls may still be running. */
   finishedAt?: string
   usage?: TokenUsage
+  /** The number of requests that the usage counts, if there was more than one. */
+  requests?: number
   /** The AI SDK's finish reason; `error` if the answer was interrupted after one of its calls had started. */
   finishReason?: string
   /** Why the values that the answer refers to do not match the output schema. Absent if they do. */

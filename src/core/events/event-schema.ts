@@ -306,6 +306,7 @@ const EVENTS: { readonly [T in DurableType]: Check<Of<T>> } = {
     finishReason: text,
     outputProblem: { optional: text },
     model: { optional: text },
+    requests: { optional: count },
   }),
   PROMPT_COMPACTED: shape<Of<'PROMPT_COMPACTED'>>({
     runId: name,

@@ -263,6 +263,8 @@ export type ConversationEvent =
       outputProblem?: string
       /** The model that `prepareStep` chose. Absent for the model of the run. */
       model?: string
+      /** The number of requests that the usage counts, if there was more than one. */
+      requests?: number
     }
   // From here on, all prompts show the earlier messages in compact form; durable.
   | ({ type: 'PROMPT_COMPACTED'; runId: string } & Compaction)

@@ -190,12 +190,13 @@ const HANDLERS: { [T in ConversationEvent['type']]: Apply<T> } = {
     if (Object.keys(editable.state.streaming).length > 0)
       editable.state.streaming = Object.create(null)
   },
-  STEP_FINISHED(editable, { runId, messageId, usage, finishReason, outputProblem }, at) {
+  STEP_FINISHED(editable, { runId, messageId, usage, finishReason, outputProblem, requests }, at) {
     const run = editable.run(runId)
     const step = run && editable.step(run, messageId)
     if (!step) return
     Object.assign(step, { finishedAt: at, usage, finishReason })
     if (outputProblem) step.outputProblem = outputProblem
+    if (requests) step.requests = requests
     delete step.retry
     run.usage = addUsage(run.usage, usage)
   },

@@ -176,7 +176,7 @@ function isStandard(schema: OutputSchema): schema is ToolSchema {
 function noSchema(why: string): ByrefError {
   return new ByrefError(
     'config_invalid',
-    `This schema cannot be used for the output: ${why}. Pass a Standard Schema or a JSON Schema of JSON values, with texts in place of dates.`,
+    `This schema cannot be used for the output: ${why}. Pass a Standard Schema or a JSON Schema of JSON values, with text in place of dates.`,
   )
 }
 

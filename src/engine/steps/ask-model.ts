@@ -23,7 +23,7 @@ import { type AcceptedCall, CallRunner } from '../calls/call-runner.ts'
 import { askedSchema } from '../output/output-schema.ts'
 import { callError, type FailedStep, FailedStepError } from '../run-errors.ts'
 import { type RunScope, workOf } from '../run-scope.ts'
-import { logAnswer, logBrokenAnswer, modelAssets, modelOf } from './log-answer.ts'
+import { logAnswer, logBrokenAnswer, modelAssets, modelOf, requestsOf } from './log-answer.ts'
 import { type PreparedStep, prepareStep } from './prepare-step.ts'
 import {
   type ModelCall,
@@ -93,7 +93,8 @@ export async function askModel(
     signal.throwIfAborted()
     const calls = await answer.accepted()
     const usage = withCost(answer.reader.response.usage, price)
-    const failed: FailedStep = { messageId, usage, ...modelOf(prepared) }
+    const about = { ...modelOf(prepared), ...requestsOf(answer.reader.response) }
+    const failed: FailedStep = { messageId, usage, ...about }
     if (!calls) throw answer.reader.isCounted ? new FailedStepError(error, failed) : error
     await logBrokenAnswer(scope, messageId, failed)
   }

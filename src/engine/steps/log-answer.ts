@@ -37,8 +37,8 @@ export async function logAnswer(
       : { events: [], attachments: [], text: response.text }
   const outputProblem = await outputProblemOf(scope, { ...response, text })
   const provider = changed ? { ...response.provider, changed } : response.provider
-  const model = modelOf({ changed })
-  const checked = outputProblem === null ? model : { ...model, outputProblem }
+  const about = { ...modelOf({ changed }), ...requestsOf(response) }
+  const checked = outputProblem === null ? about : { ...about, outputProblem }
   await scope.append((state) => {
     const { step, stepName } = openStep(state, messageId)
     const calls = step ? loggedCalls(state, step) : []
@@ -79,6 +79,11 @@ const NO_USAGE = { inputTokens: null, outputTokens: null }
 /** Returns the name of the model in the events of a step. Empty for the model of the run. */
 export function modelOf({ changed }: Pick<PreparedStep, 'changed'>): { model?: string } {
   return changed?.model ? { model: changed.model.modelId } : {}
+}
+
+/** Returns the number of requests for the events of a step. Empty for one. */
+export function requestsOf({ requests }: Pick<ModelResponse, 'requests'>): { requests?: number } {
+  return requests > 1 ? { requests } : {}
 }
 
 /**

@@ -127,6 +127,12 @@ describe('the texts of an answer', () => {
   })
 })
 
+it('reports a call that cannot be read, also if the answer ends there', async () => {
+  const call = { toolCallId: '1', toolName: 'save' }
+  const broken = { type: 'tool-call', ...call, input: '{"a":' } as const
+  expect(await read([broken])).toEqual(['|'])
+})
+
 describe('the end of an answer', () => {
   it.each([
     ['other', 'model_context_window_exceeded', 'length'],

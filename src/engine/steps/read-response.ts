@@ -36,6 +36,8 @@ export interface ModelResponse {
   /** Its reasoning, texts, calls and calls of the provider in the order in which the model wrote them. */
   parts?: readonly AnswerPart[]
   usage: TokenUsage
+  /** The number of requests that the usage counts: those with invalid answers, too. */
+  requests: number
   /**
    * The finish reason, as one of the AI SDK's values. `paused`: the provider stopped in the middle of its own calls, and
    * expects the answer so far back to continue it.
@@ -95,6 +97,7 @@ export class ResponseReader {
     sources: [],
     parts: [],
     usage: { inputTokens: null, outputTokens: null },
+    requests: 0,
     finishReason: 'other',
   }
   readonly #callId: (providerId: string) => string
@@ -132,7 +135,7 @@ export class ResponseReader {
   }
 
   take(part: ModelStreamPart): void | Promise<void> {
-    const flushed = FLUSHES.has(part?.type) ? this.flush() : undefined
+    const flushed = FLUSHES.has(part?.type) ? this.#flushText() : undefined
     this.#isApart ||= SEPARATES.has(part?.type)
     const ended = this.#isInText && endsText(part) ? this.#endText() : undefined
     const called = SEPARATES.has(part?.type) ? this.#reportBroken() : undefined
@@ -159,8 +162,13 @@ export class ResponseReader {
     return fresh.filter(isSigned)
   }
 
-  /** Emits text that was held back. Call it if the answer was interrupted. */
-  flush(): void | Promise<void> {
+  /** Emits what was held back: text, and a call that cannot be read. Call it if the answer was interrupted. */
+  async flush(): Promise<void> {
+    await this.#flushText()
+    await this.#reportBroken()
+  }
+
+  #flushText(): void | Promise<void> {
     const text = this.#pendingText
     this.#pendingText = ''
     if (text) return this.#listener.text?.(text)
@@ -208,9 +216,10 @@ export class ResponseReader {
         if (part.providerMetadata) this.#note({ providerMetadata: part.providerMetadata })
         this.response.finishReason = finishReasonOf(part)
         if (this.#brokenCall && this.response.finishReason === 'length')
-          this.#brokenCall.problem = CUT_OFF
+          this.#brokenCall.problem = LIMIT_REACHED
         // An invalid answer that was requested again counts, too.
         this.response.usage = addUsage(this.response.usage, usageOf(part))
+        this.response.requests++
         return this.#reportBroken()
     }
   }
@@ -375,7 +384,7 @@ function providerResult({
   return defined({ type: 'provider_result', id, name, value, is_error, provider_metadata })
 }
 
-const CUT_OFF =
+const LIMIT_REACHED =
   'Your answer reached the limit of output tokens before the arguments were complete. Write less in one answer, or split the work into several calls, one per answer.'
 
 function parseArguments(raw: unknown): Pick<ModelCall, 'arguments' | 'problem'> {
