@@ -64,7 +64,7 @@ export async function* withOpenWorkEnded(
 /** Yields the lines of an export with its open work ended, so that a copy does not do what its original may do. */
 export function asCopy(lines: Lines): AsyncGenerator<string> {
   const message =
-    'The run was open in the export. Its original may continue it, so the import ended it.'
+    'This was not done yet in the export. The original may still do it, so the import ended it.'
   return withOpenWorkEnded(lines, () => {
     return { code: 'interrupted', message, owner: 'import' }
   })

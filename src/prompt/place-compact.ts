@@ -9,7 +9,7 @@ import { resultCall } from '../core/messages/results.ts'
 import { MAX_ROWS, type Placer, type Placing } from './placer.ts'
 import { resultItem } from './result-item.ts'
 import type { TextPart } from './transcript-item.ts'
-import { userParts } from './user-parts.ts'
+import { attachmentsOf, userParts } from './user-parts.ts'
 
 /** The part of a conversation that a compaction covers. */
 export interface Covered {
@@ -24,8 +24,8 @@ export interface Covered {
 
 /**
  * Shows the part of a conversation that a compaction covers, in this order: the system messages at the start; a note
- * about the messages that are left out; the metadata of all named assets; from the messages left out, their data,
- * system messages and open questions; and then the messages that are shown.
+ * about the messages that are left out, and their newest files; the metadata of all named assets; from the messages
+ * left out, their data, system messages and open questions; and then the messages that are shown.
  */
 export function placeCompact(
   placer: Placer,
@@ -44,18 +44,21 @@ export function placeCompact(
     media: media && new Set(media),
   }
   placer.place(messages.slice(0, lead), 0, placing)
-  const asker = kept[0] && !isAsked(kept[0]) ? omitted.findLast(isAsked) : undefined
-  const stays = new Set([...pinned, asker?.id])
+  const stays = staying(messages, { from, pinned })
   placer.skip(omitted)
   const data = dataIn(omitted, placing)
+  const left = leftOut(messages, { from, pinned })
+  const shown = namesIn(kept, known)
+  const files = [...namesIn(left, known)].filter((name) => !shown.has(name))
   placer.write([
-    ...omissionNotes(leftOut(messages, { from, pinned }).length, summary),
+    ...omissionNotes(left.length, summary),
+    ...placer.markers(files),
     ...placer.metas(namesIn(messages, known), messages.length),
     ...(data.length > 0 ? placer.topicOnce('variables') : []),
     ...data,
   ])
   for (const [i, message] of omitted.entries()) {
-    if (stays.has(message.id) || isSystem(message)) placer.place([message], lead + i, placing)
+    if (stays.has(message)) placer.place([message], lead + i, placing)
   }
   placer.place(kept, first, placing)
 }
@@ -82,13 +85,22 @@ export function leftOut(
   messages: readonly Message[],
   { from, pinned }: Pick<Compaction, 'from' | 'pinned'>,
 ): Message[] {
+  const stays = staying(messages, { from, pinned })
   return messages
     .slice(0, indexOf(messages, from))
-    .filter((one) => isShown(one) && !isSystem(one) && !pinned.includes(one.id))
+    .filter((one) => one.message_type !== 'log' && !isDeleted(one) && !stays.has(one))
 }
 
-function isShown(message: Message): boolean {
-  return message.message_type !== 'log' && !isDeleted(message)
+/** Returns the messages before `from` that stay: of the system, open questions, and that of the first answer shown. */
+function staying(
+  messages: readonly Message[],
+  { from, pinned }: Pick<Compaction, 'from' | 'pinned'>,
+): ReadonlySet<Message> {
+  const first = indexOf(messages, from)
+  const before = messages.slice(0, first)
+  const next = messages[first]
+  const asker = next && !isAsked(next) ? before.findLast(isAsked) : undefined
+  return new Set(before.filter((one) => one === asker || isSystem(one) || pinned.includes(one.id)))
 }
 
 function dataIn(messages: readonly Message[], { merge, board }: Placing): TextPart[] {
@@ -107,7 +119,11 @@ function namesIn(messages: readonly Message[], known: Covered['known']): Set<str
   )
   const names = new Set<string>()
   for (const message of messages) {
-    if (message.sender.participant_role === 'assistant' || isData(message)) continue
+    if (isData(message)) continue
+    if (message.sender.participant_role === 'assistant') {
+      attachmentsOf(message, known, names)
+      continue
+    }
     const id = resultCall(message)
     const call = id === null ? undefined : calls.get(id)
     const found = call

@@ -11,10 +11,11 @@ import { type LoggedResult, resultItem } from './result-item.ts'
 import {
   type AssistantItem,
   assistantItem,
-  bodiesOfItem,
   bytesSent,
+  isBody,
   itemTokens,
   type MediaPart,
+  mediaOfItem,
   type ResultItem,
   type TextPart,
   type TranscriptItem,
@@ -32,6 +33,9 @@ export interface Placing {
   /** References of the bodies that may be sent, besides text; null for all. */
   media: ReadonlySet<string> | null
 }
+
+/** Maximum number of files that are named from messages that are left out. */
+const MAX_MARKERS = 20
 
 /** Shows every message in its place, in full. */
 export const IN_PLACE: Placing = { merge: 'model', wholeFrom: 0, media: null }
@@ -167,6 +171,15 @@ export class Placer {
     return this.#metasOf(names)
   }
 
+  /** Returns a line for each of the newest files among the assets. */
+  markers(names: readonly string[]): TextPart[] {
+    const lines = names.flatMap((ref) => {
+      const { asset } = this.#known.get(ref) ?? {}
+      return asset && !asset.structured && !this.#hides(ref) ? savedMarker(asset) : []
+    })
+    return lines.slice(-MAX_MARKERS).map((text): TextPart => ({ type: 'text', text }))
+  }
+
   /** Returns the metadata of named assets. With `describeAssets: 'all'`, also of every other asset. */
   #metasOf(names: ReadonlySet<string>): TextPart[] {
     if (!this.#describesAll) return this.#mentions.metas(names)
@@ -189,8 +202,8 @@ export class Placer {
     return lines.length > 0 ? [{ type: 'text', text: lines.join('\n') }] : []
   }
 
-  #isSent({ ref }: MediaPart, { media }: Placing): boolean {
-    return (media === null || media.has(ref)) && !this.#hides(ref)
+  #isSent(part: MediaPart, { media }: Placing): boolean {
+    return (!isBody(part) || media === null || media.has(part.ref)) && !this.#hides(part.ref)
   }
 
   /** Returns the parts that are sent, with a note in place of an attached file that is left out. */
@@ -338,18 +351,15 @@ function placedMessages(
   )
 }
 
-/** Returns a part with `[From your answer: image: asset_id="…"]` in place of the marker of an attachment. */
+/** Returns a part with `[From your answer, image: asset_id="…"]` in place of the marker of an attachment. */
 function fromAnswer(part: TextPart | MediaPart): TextPart | MediaPart {
   if (part.type === 'media') return part
-  return { type: 'text', text: part.text.replace('[Attached', '[From your answer:') }
+  return { type: 'text', text: part.text.replace('[Attached', '[From your answer,') }
 }
 
-/** Returns the text for a file that is left out, because one call cannot carry all. Its marker is before it. */
+/** Returns the text for a file that is left out, or that was deleted. Its marker is before it. */
 function notSent({ kind }: MediaPart): TextPart {
-  return {
-    type: 'text',
-    text: `[${kind} not shown: one call cannot carry more files, and newer files come first]`,
-  }
+  return { type: 'text', text: `[${kind} not shown]` }
 }
 
 /** Returns `[Saved image: asset_id="…"]`, with type and name. */
@@ -368,8 +378,8 @@ class ItemList {
   push(item: TranscriptItem): void {
     this.items.push(item)
     this.tokens += itemTokens(item)
-    for (const part of bodiesOfItem(item)) {
-      if (this.#seen.has(part.ref)) continue
+    for (const part of mediaOfItem(item)) {
+      if (!isBody(part) || this.#seen.has(part.ref)) continue
       this.#seen.add(part.ref)
       this.bodies.parts++
       this.bodies.bytes += bytesSent(part)

@@ -3,7 +3,7 @@ import type { Compaction, CompactionReason } from '../core/events/events.ts'
 import { isDeleted, type Message } from '../core/messages/message.ts'
 import { isAsked, isSystem, leftOut } from './place-compact.ts'
 import { type PromptConversation, Transcript, type TranscriptOptions } from './transcript.ts'
-import { bodiesOfItem, bytesSent, type TranscriptItem } from './transcript-item.ts'
+import { bytesSent, isBody, mediaOfItem, type TranscriptItem } from './transcript-item.ts'
 
 /** The limits of a prompt. */
 export interface PromptBudget {
@@ -161,10 +161,12 @@ function mediaWithin(
 ): readonly string[] | null {
   const { state, board } = conversation
   const whole = trialOf(conversation, transcript, { ...plan, media: null })
-  const all = whole.items.flatMap(bodiesOfItem)
+  const all = whole.items.flatMap(mediaOfItem).filter(isBody)
   const asked = Math.max(0, state.messages.findLastIndex(isAsked))
   const current = { ...state, messages: state.messages.slice(asked), assetsAfter: [] }
-  const named = trialOf({ state: current, board }, transcript, null).items.flatMap(bodiesOfItem)
+  const named = trialOf({ state: current, board }, transcript, null)
+    .items.flatMap(mediaOfItem)
+    .filter(isBody)
   const distinct = new Set(named.map(({ ref }) => ref)).size
   const refs = [...new Set(all.toReversed().map(({ ref }) => ref))].filter((ref) => !gone.has(ref))
   const bytesOf = new Map(all.map((part) => [part.ref, bytesSent(part)]))

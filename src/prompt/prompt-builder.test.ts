@@ -150,7 +150,7 @@ describe('PromptBuilder', () => {
     expect(made.map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'user'])
     expect(made[1]?.content).toEqual([{ type: 'text', text: 'Here.' }])
     expect(made[2]?.content).toMatchObject([
-      { text: '[From your answer: image: asset_id="pic"]' },
+      { text: '[From your answer, image: asset_id="pic"]' },
       { type: 'file', mediaType: 'image/png' },
     ])
     const [, silent] = await prompt([said('Draw'), drawn(''), said('Make it blue')], more)

@@ -53,11 +53,11 @@ export class PromptBuilder {
     const { capabilities } = source
     this.transcript.update(conversation)
     this.#convertNew(source)
-    const messages = await this.#messages(source)
     const { system, fetched } = this.transcript.shown
     const lastItems = tailOf(fetched, source)
     const media = source.media === 'none' ? 'none' : 'all'
     const tail = lastItems.length > 0 ? await resolveMedia(lastItems, { ...source, media }) : []
+    const messages = await this.#messages({ ...source, last: tail })
     const instructions = [...source.system, ...system].filter(Boolean).join('\n\n')
     return framedPrompt(messages, { system: instructions, capabilities, tail })
   }

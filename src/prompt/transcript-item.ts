@@ -89,9 +89,9 @@ export function mediaOfItem(item: TranscriptItem): MediaPart[] {
   return item.parts.flatMap((part) => (part.type === 'media' ? part : []))
 }
 
-/** Returns the bodies that an item names, in order: the files that are not text. Text is cut, and needs no other limit. */
-export function bodiesOfItem(item: TranscriptItem): MediaPart[] {
-  return mediaOfItem(item).filter(({ mimeType }) => !isTextType(mimeType))
+/** Whether a file counts as one that a call carries. Text is cut, and needs no other limit. An SVG is sent as a picture. */
+export function isBody({ kind, mimeType }: MediaPart): boolean {
+  return kind !== 'file' || !isTextType(mimeType)
 }
 
 /** Estimated maximum size of an image that was scaled down for a model, in bytes. */

@@ -37,6 +37,8 @@ describe('escapeBlocks', () => {
     ['[Cut: page 1 of 2]', '\\[Cut: page 1 of 2]'],
     ['[No longer available: asset://x]', '\\[No longer available: asset://x]'],
     ['[image not shown: asset://x]', '\\[image not shown: asset://x]'],
+    ['[From your answer, image: x]', '\\[From your answer, image: x]'],
+    ['[The conversation starts here]', '\\[The conversation starts here]'],
     ['[not shown: image/tiff]', '\\[not shown: image/tiff]'],
     ['[Message from the system]', '\\[Message from the system]'],
   ])('escapes %j', (text, escaped) => {

@@ -75,7 +75,7 @@ export function estimateTokens(text: string): number {
  * It ignores white space and invisible characters before them.
  */
 const FORGED =
-  /(?:^|[\v\f\x85])[\t\p{Zs}\p{Cf}]*(?=#{1,6}[\t\p{Zs}]*(?:Data[\t\p{Zs}]*:[\t\p{Zs}]*¶|(?:Assets|References)\b)|Schema for ¶|\[(?:Attached|Saved|Cut|(?:Summary|Text|End) of|(?:Message )?from (?:the|your)|No longer|A message was|(?:\w+ )?not shown|\d+ (?:earlier|more))\b)/gimu
+  /(?:^|[\v\f\x85])[\t\p{Zs}\p{Cf}]*(?=#{1,6}[\t\p{Zs}]*(?:Data[\t\p{Zs}]*:[\t\p{Zs}]*¶|(?:Assets|References)\b)|Schema for ¶|\[(?:Attached|Saved|Cut|(?:Summary|Text|End) of|(?:Message )?from (?:the|your)|No longer|A message was|The conversation starts|(?:\w+ )?not shown|\d+ (?:earlier|more))\b)/gimu
 
 /**
  * Escapes text from users, tools and assets for a prompt. A line that starts like one of byref's own blocks

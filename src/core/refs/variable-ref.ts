@@ -144,6 +144,7 @@ function readQuoted(source: string, start: number): { value: string; end: number
 /** Escapes that differ between single quotes and JSON. */
 const SINGLE: Record<string, string> = { '"': '\\"', "\\'": "'" }
 
+/** Returns one step of a path as it is written: `.name`, `[0]` or `["a b"]`. */
 export function formatStep(key: FieldKey): string {
   if (typeof key === 'number') return `[${key}]`
   return /^[\p{L}_$][\p{L}\p{M}\p{N}_$-]*$/u.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`

@@ -1,6 +1,7 @@
 import type { Assets } from '../../assets/assets-contract.ts'
 import type { ContentCache } from '../../assets/content-access.ts'
 import type { ModelCapabilities } from '../../models/model-capabilities.ts'
+import type { ResolvedItem } from '../transcript-item.ts'
 
 /** Where bodies come from, and what the model accepts. */
 export interface MediaSource {
@@ -18,6 +19,8 @@ export interface MediaSource {
   options?: MediaOptions
   /** References of bodies that no longer exist, even if the cache still has them. */
   gone?: Pick<ReadonlySet<string>, 'has'>
+  /** Items with files that come last in the same call. They have room first. */
+  last?: readonly ResolvedItem[]
   /** Called for each body that does not exist or could not be read, with the error if there is one. */
   onMissing?(ref: string, error?: unknown): void
 }

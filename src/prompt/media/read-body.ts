@@ -28,7 +28,7 @@ export type ReadBody =
 export interface RestOfText {
   /** Where the rest starts, or how much is shown: `page 13 of 60`. */
   shown: string
-  /** The argument of `fetch_asset` that reads the next part: `page: 13`. */
+  /** The arguments of `fetch_asset` that read the next part: `page: 13`. */
   next: string
 }
 
@@ -151,8 +151,25 @@ async function readText(
   if (isWhole) return { type: 'text', text, rest: null }
   const shown = textStart(text, maxChars)
   const range = `${shown.length} characters of ${opened.size} bytes`
-  return { type: 'text', text: shown, rest: { shown: range, next: `startLine: ${linesOf(shown)}` } }
+  // The lines of JSON are others in fetch_asset, which formats it.
+  const next = isJsonType(opened.mime) ? byteAfter(shown, bytes) : lineAfter(shown)
+  return { type: 'text', text: shown, rest: { shown: range, next } }
 }
+
+/** Returns the argument that reads on after a text in UTF-8. */
+function byteAfter(shown: string, [first]: Uint8Array): string {
+  const mark = first === 0xef ? 3 : 0
+  return `start: ${mark + Buffer.byteLength(shown)}`
+}
+
+/** Returns the arguments that read on after a text: from its last line, or within that line if it is long. */
+function lineAfter(shown: string): string {
+  const column = shown.length - shown.lastIndexOf('\n')
+  const line = `startLine: ${linesOf(shown)}`
+  return column > LONG_LINE ? `${line}, startColumn: ${column}` : line
+}
+
+const LONG_LINE = 1000
 
 /** Returns the beginning of a document. */
 function beginningOf({ text, pages }: AssetText, maxChars: number): ReadBody {
@@ -163,7 +180,7 @@ function beginningOf({ text, pages }: AssetText, maxChars: number): ReadBody {
   const rest =
     pages.length > 1
       ? { shown: `page ${page} of ${pages.length}`, next: `page: ${page}` }
-      : { shown: `${shown.length} of ${text.length} characters`, next: `startLine: ${line}` }
+      : { shown: `${shown.length} of ${text.length} characters`, next: lineAfter(shown) }
   return { type: 'text', text: shown, rest }
 }
 

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import sharp from 'sharp'
 import { afterEach, describe, expect, it } from 'vitest'
+import { fetchAssetTool } from '../../assets/asset-tools.ts'
 import type { Assets } from '../../assets/assets-contract.ts'
 import { SNIFF_BYTES } from '../../assets/bodies/sniff.ts'
 import { ContentCache } from '../../assets/content-access.ts'
@@ -115,6 +116,48 @@ describe('resolveMedia', () => {
       resolveMedia([user(media(ref))], source),
     ])
     expect(reads).toHaveLength(2)
+  })
+
+  it.each([
+    [
+      'application/json',
+      `[${Array.from({ length: 5000 }, (_, i) => `{"i":${i},"ü":1}`).join(',\n')}]`,
+    ],
+    ['text/plain', 'word '.repeat(5000)],
+    ['text/plain', 'a line of ten words is not long at all here\n'.repeat(1000)],
+  ])('says how fetch_asset reads on in a long %s', async (mime, text) => {
+    const assets = createAssets({})
+    const { ref } = await assets.save(Buffer.from(text), mime)
+    const [part] = await partsOf(
+      [user(media(ref, { kind: 'file', mimeType: mime }))],
+      sourceOf(assets, { reading: true, capabilities: blind }),
+    )
+    const [, shown = '', how = ''] =
+      /\]\n(.*)\n\[Cut: .*Read on with fetch_asset \(ref: [^,]+, ([^)]+)\)/s.exec(textOf(part)) ??
+      []
+    const next = Object.fromEntries(
+      [...how.matchAll(/(\w+): (\d+)/g)].map(([, name = '', value]) => [name, Number(value)]),
+    )
+    const page = await fetchAssetTool.execute({ ref, format: 'text', ...next }, { assets })
+    const { text: rest } = page as { text: string }
+    const at = next.startLine && !next.startColumn ? shown.lastIndexOf('\n') + 1 : shown.length
+    expect(text.slice(at).startsWith(rest.slice(0, 200))).toBe(true)
+    expect(rest.length).toBeGreaterThan(100)
+  })
+
+  it('gives files at the end of the call room first', async () => {
+    const assets = createAssets({})
+    const refs = await Promise.all(
+      [1, 2, 3].map(async (n) => (await assets.save(await noisePng(16 + n), 'image/png')).ref),
+    )
+    const capabilities = { ...seeing, perCall: { ...seeing.perCall, images: 2 } }
+    const source = sourceOf(assets, { capabilities })
+    const last = await resolveMedia([user(media(refs[2] ?? ''))], source)
+    const parts = await partsOf(
+      refs.slice(0, 2).map((ref) => user(media(ref))),
+      { ...source, last },
+    )
+    expect(parts.map((part) => part.type)).toEqual(['text', 'file'])
   })
 
   it('shows the text of a file that a result also names', async () => {

@@ -1,6 +1,5 @@
 import { inParallel } from '../../assets/in-parallel.ts'
 import { escapeBlocks } from '../../core/messages/metas-block.ts'
-import type { ModelCapabilities } from '../../models/model-capabilities.ts'
 import {
   type FilePart,
   type MediaPart,
@@ -32,7 +31,7 @@ export async function resolveMedia(
   if (missing.length > 0) {
     await inParallel(missing, { limit: AT_ONCE }, (part) => states.load(part))
   }
-  const omitted = fitIntoCall(parts, states, source.capabilities)
+  const omitted = fitIntoCall(parts, states, source)
   const make = createPartMaker(states, omitted, source)
   return items.map((item): ResolvedItem => {
     if (item.type === 'user' && item.parts.some(isMedia)) {
@@ -61,9 +60,21 @@ function isMedia(part: { type: string }): part is MediaPart {
 function fitIntoCall(
   parts: readonly MediaPart[],
   states: MediaStates,
-  { perCall }: Pick<ModelCapabilities, 'perCall'>,
+  { capabilities: { perCall }, last = [] }: MediaSource,
 ): ReadonlySet<string> {
   const room = { ...perCall }
+  const take = (mime: string, bytes: number): boolean => {
+    const kind = mime.startsWith('image/') ? 'images' : 'files'
+    if (room.bytes < bytes || room[kind] < 1) return false
+    room.bytes -= bytes
+    room[kind]--
+    return true
+  }
+  for (const item of last) {
+    for (const part of item.type === 'user' ? item.parts : []) {
+      if (part.type === 'file') take(part.mediaType, bytesOf(part.data))
+    }
+  }
   const seen = new Set<string>()
   const omitted = new Set<string>()
   for (const part of parts.toReversed()) {
@@ -72,16 +83,20 @@ function fitIntoCall(
     const { body, key } = state
     if (body.type !== 'data' && body.type !== 'url') continue
     seen.add(key)
-    const bytes = body.type === 'data' ? Math.ceil(body.base64.length * 0.75) : 0
-    const kind = body.mime.startsWith('image/') ? 'images' : 'files'
-    if (room.bytes < bytes || room[kind] < 1) {
-      omitted.add(key)
-      continue
-    }
-    room.bytes -= bytes
-    room[kind]--
+    const bytes = body.type === 'data' ? sizeOf(body.base64) : 0
+    if (!take(body.mime, bytes)) omitted.add(key)
   }
   return omitted
+}
+
+/** Returns the number of bytes that base64 encodes. */
+function sizeOf(base64: string): number {
+  return Math.ceil(base64.length * 0.75)
+}
+
+function bytesOf(data: FilePart['data']): number {
+  if (data.type === 'url') return 0
+  return typeof data.data === 'string' ? sizeOf(data.data) : data.data.byteLength
 }
 
 /**
