@@ -276,6 +276,16 @@ describe('fetchAssetTool', () => {
     expect(found).toMatchObject({ hits: [{ line: 2, text: line }], total: 1 })
   })
 
+  it('rejects a line after the last', async () => {
+    const assets = createAssets()
+    const { ref } = await assets.save(Buffer.from('one\ntwo'), 'text/plain')
+    const table = await assets.importFile(Buffer.from('a\n1\n'), { name: 'a.csv' })
+    const read = (of: string, startLine: number) =>
+      fetchAssetTool.execute({ ref: of, startLine }, { assets })
+    await expect(read(ref, 3)).rejects.toThrow('There is no line 3: the text has 2 lines.')
+    await expect(read(`${table.table?.ref}/content/rows`, 2)).rejects.toThrow('one line')
+  })
+
   it('rejects what does not fit into an answer, and what is not text', async () => {
     const assets = createAssets()
     const { ref } = await assets.save(new Uint8Array(9_000_000))

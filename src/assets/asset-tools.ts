@@ -16,6 +16,7 @@ import { defined } from './defined.ts'
 import { isRows, jsonLine } from './tables/table-facts.ts'
 import type { TableRows } from './tables/table-rows.ts'
 import {
+  checkLine,
   type DocumentPage,
   readDocumentPage,
   readTextPage,
@@ -339,6 +340,7 @@ async function readRowPage(
   size: number,
 ): Promise<TextPage> {
   const lines = rows.count
+  if (startLine > 1) checkLine(startLine, lines)
   const last = Math.min(endLine, lines)
   const texts: string[] = []
   let length = 0

@@ -29,12 +29,9 @@ describe('readTextPage', () => {
       endLine: 3,
       lines: 4,
     })
-    expect(await readTextPage([lines], { startLine: 9 }, 100)).toEqual({
-      text: '',
-      startLine: 9,
-      endLine: 8,
-      lines: 4,
-    })
+    await expect(readTextPage([lines], { startLine: 9 }, 100)).rejects.toThrow(
+      'There is no line 9: the text has 4 lines.',
+    )
   })
 
   it('goes on within a line that is longer than a page', async () => {

@@ -28,6 +28,8 @@ export interface TextPage {
 /**
  * Reads at most `size` UTF-16 units of the range. A page ends with a whole line, unless one line alone is longer. Holds
  * one page in memory, whatever the length of the text.
+ *
+ * @throws ByrefError `invalid_arguments` for a line after the last
  */
 export async function readTextPage(
   chunks: AsyncIterable<string> | Iterable<string>,
@@ -48,6 +50,7 @@ export async function readTextPage(
       if (endsLine) line++
     }
   }
+  checkLine(startLine, line)
   const range = { startLine, lines: line }
   if (found.length <= size) {
     const last = Math.min(endLine, line)
@@ -63,6 +66,13 @@ export async function readTextPage(
   const text = textStart(found, size)
   const next = { nextStartLine: startLine, nextStartColumn: startColumn + text.length }
   return { text, ...range, endLine: startLine, ...next }
+}
+
+/** @throws ByrefError `invalid_arguments` for a line after the last */
+export function checkLine(startLine: number, lines: number): void {
+  if (startLine <= lines) return
+  const count = lines === 1 ? 'one line' : `${lines} lines`
+  throw new ByrefError('invalid_arguments', `There is no line ${startLine}: the text has ${count}.`)
 }
 
 /** Yields the lines of a chunk with their line ends. The last one may continue in the next chunk. */
