@@ -7,6 +7,7 @@ import type { LogRecord } from '../core/events/events.ts'
 import type { Message } from '../core/messages/message.ts'
 import { readAll } from '../log/conversation-log.ts'
 import { createMemoryLog } from '../log/memory-log.ts'
+import { silentWav } from '../prompt/fixtures/bodies.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
 import { createAgent } from './agent.ts'
 import type { AgentOptions } from './agent-contract.ts'
@@ -179,6 +180,11 @@ describe('compaction', () => {
     expect(await ask(...four.map(note))).toEqual({ images: 0, notes: 4, ...none })
     const mixed = [...[0, 1, 2].map(picture), ...four.map(note)]
     expect(await ask(...mixed)).toEqual({ images: 3, notes: 4, ...none })
+    const sound = (n: number) => {
+      return { ...note(n), data: new Uint8Array(silentWav(n + 1, 10)), mediaType: 'audio/wav' }
+    }
+    const beside = [...[0, 1, 2].map(picture), ...four.map(sound)]
+    expect(await ask(...beside)).toEqual({ images: 3, notes: 0, ...none })
     const all = [...four.map(picture), ...four.map(note)]
     expect(await ask(...all)).toEqual({ images: 3, notes: 4, left: 1, reads: true })
   })

@@ -55,6 +55,7 @@ export interface PlacerOptions {
   wholeData?: boolean
   hides?(ref: string): boolean
   describeAssets?: DescribedAssets
+  accepts?(part: MediaPart): boolean
 }
 
 /**
@@ -65,11 +66,11 @@ export type DescribedAssets = 'named' | 'all'
 
 /** Builds a transcript: adds messages to its end, in the order of the conversation. */
 export class Placer {
-  readonly #list = new ItemList()
+  readonly #list: ItemList
   readonly #system: string[] = []
-  readonly items: readonly TranscriptItem[] = this.#list.items
-  /** The number of different bodies, and their approximate size in bytes. */
-  readonly bodies: Readonly<ItemList['bodies']> = this.#list.bodies
+  readonly items: readonly TranscriptItem[]
+  /** The number of different bodies that the model accepts, and their approximate size in bytes. */
+  readonly bodies: Readonly<ItemList['bodies']>
   /** The system's texts at the start of the conversation. */
   readonly system: readonly string[] = this.#system
   /** The number of tokens right after the last compaction. */
@@ -93,8 +94,17 @@ export class Placer {
 
   constructor(
     known: ReadonlyMap<string, KnownAsset>,
-    { guide, wholeData = false, hides = () => false, describeAssets = 'named' }: PlacerOptions,
+    {
+      guide,
+      wholeData = false,
+      hides = () => false,
+      describeAssets = 'named',
+      accepts,
+    }: PlacerOptions,
   ) {
+    this.#list = new ItemList(accepts)
+    this.items = this.#list.items
+    this.bodies = this.#list.bodies
     this.#known = known
     this.#knownHere = {
       get: (ref) => {
@@ -374,12 +384,17 @@ class ItemList {
   readonly bodies = { parts: 0, bytes: 0 }
   tokens = 0
   readonly #seen = new Set<string>()
+  readonly #accepts: (part: MediaPart) => boolean
+
+  constructor(accepts: (part: MediaPart) => boolean = () => true) {
+    this.#accepts = accepts
+  }
 
   push(item: TranscriptItem): void {
     this.items.push(item)
     this.tokens += itemTokens(item)
     for (const part of mediaOfItem(item)) {
-      if (!isBody(part) || this.#seen.has(part.ref)) continue
+      if (this.#seen.has(part.ref) || !isBody(part) || !this.#accepts(part)) continue
       this.#seen.add(part.ref)
       this.bodies.parts++
       this.bodies.bytes += bytesSent(part)

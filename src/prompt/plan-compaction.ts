@@ -161,12 +161,14 @@ function mediaWithin(
 ): readonly string[] | null {
   const { state, board } = conversation
   const whole = trialOf(conversation, transcript, { ...plan, media: null })
-  const all = whole.items.flatMap(mediaOfItem).filter(isBody)
+  const { accepts = () => true } = transcript
+  const bodies = whole.items.flatMap(mediaOfItem).filter(isBody)
+  const all = bodies.filter(accepts)
   const asked = Math.max(0, state.messages.findLastIndex(isAsked))
   const current = { ...state, messages: state.messages.slice(asked), assetsAfter: [] }
   const named = trialOf({ state: current, board }, transcript, null)
     .items.flatMap(mediaOfItem)
-    .filter(isBody)
+    .filter((part) => isBody(part) && accepts(part))
   const distinct = new Set(named.map(({ ref }) => ref)).size
   const refs = [...new Set(all.toReversed().map(({ ref }) => ref))].filter((ref) => !gone.has(ref))
   const bytesOf = new Map(all.map((part) => [part.ref, bytesSent(part)]))
@@ -183,7 +185,10 @@ function mediaWithin(
     bytes += size
     kept.push(ref)
   }
-  return kept.length === bytesOf.size ? null : kept
+  if (kept.length === bytesOf.size) return null
+  // Another model may accept the others.
+  const others = bodies.flatMap((part) => (accepts(part) ? [] : part.ref))
+  return [...kept, ...new Set(others)]
 }
 
 /**

@@ -9,6 +9,7 @@ import type { Message } from '../core/messages/message.ts'
 import type { PlacedTopic } from './mentions.ts'
 import { placeCompact } from './place-compact.ts'
 import { type DescribedAssets, IN_PLACE, type KnownAsset, Placer } from './placer.ts'
+import type { MediaPart } from './transcript-item.ts'
 
 /**
  * Where data messages are shown. `cache`: each in its place, and merged into one block for each name by a
@@ -35,6 +36,8 @@ export interface TranscriptOptions {
   hides?(ref: string): boolean
   /** Default: `named`. */
   describeAssets?: DescribedAssets
+  /** Whether the model accepts the type of a file. Other files do not count as bodies. Default: always. */
+  accepts?(part: MediaPart): boolean
   /** Returns the text on a topic; null if there is none. */
   guide(topic: PlacedTopic): string | null
 }

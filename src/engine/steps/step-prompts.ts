@@ -13,6 +13,7 @@ import { isOffloadedResult } from '../../core/messages/offloaded.ts'
 import { type ReferenceGuideOptions, referenceGuide } from '../../core/messages/reference-guide.ts'
 import type { ModelCapabilities } from '../../models/model-capabilities.ts'
 import type { ModelSettings } from '../../models/model-settings.ts'
+import { acceptsFile } from '../../prompt/media/media-plan.ts'
 import { MAX_TEXT_CHARS } from '../../prompt/media/media-source.ts'
 import type { PlacedTopic } from '../../prompt/mentions.ts'
 import { type PromptBudget, planCompaction } from '../../prompt/plan-compaction.ts'
@@ -87,6 +88,7 @@ export class StepPrompts {
       merge: prompt.merge,
       describeAssets: prompt.describeAssets,
       guide: guideFor(explained),
+      accepts: (part) => this.#capabilities === null || acceptsFile(this.#capabilities, part),
       ...(untrusted ? { hides: (ref: string) => this.#redaction?.hides(ref) ?? true } : {}),
     }
     this.#builder = new PromptBuilder(this.#transcript)

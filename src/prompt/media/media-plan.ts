@@ -93,6 +93,21 @@ export function mediaPlan(
   return note('the model does not accept this type')
 }
 
+/** Whether the model may get a file of this type, in any form but text. */
+export function acceptsFile(
+  capabilities: ModelCapabilities,
+  { ref, mimeType: mime }: Pick<MediaPart, 'ref' | 'mimeType'>,
+): boolean {
+  const { takes } = capabilities
+  if (!isFullType(mime) || patternsOf(capabilities, mime).length > 0) return true
+  if (!ref.startsWith('asset:')) return false
+  // Images are converted.
+  const isImage = topLevel(mime) === 'image'
+  return isImage
+    ? Object.keys(takes).some((type) => topLevel(type) === 'image')
+    : limitOf(takes, mime) !== null
+}
+
 /** Whether the model's provider fetches URLs of this type itself, and the model accepts what is there. */
 export function isFetched(capabilities: ModelCapabilities, mime: string, url: string): boolean {
   const { takes } = capabilities
