@@ -228,7 +228,7 @@ describe('resolveMedia', () => {
     const items = [user(media(a?.ref ?? ''), media(again.ref))]
     expect((await partsOf(items, one)).map(textOf)).toEqual([
       'a file image/png',
-      `[same image as above: ${again.ref}]`,
+      `[same image as ${a?.ref}: ${again.ref}]`,
     ])
     expect((await partsOf(items, two)).map(textOf)).toEqual([
       `[unresolved image: ${a?.ref}]`,
@@ -392,7 +392,10 @@ describe('resolveMedia', () => {
     expect(kept.reads).toEqual([`info ${two.ref}`, `urlFor ${two.ref}`])
     const equal = await kept.assets.save(large, 'image/png')
     const both = await partsOf([user(media(two.ref), media(equal.ref))], sourceOf(kept.assets))
-    expect(both.map(textOf)).toEqual(['a file image/png', `[same image as above: ${equal.ref}]`])
+    expect(both.map(textOf)).toEqual([
+      'a file image/png',
+      `[same image as ${two.ref}: ${equal.ref}]`,
+    ])
   })
 
   it('leaves out the oldest bodies if one call cannot contain all', async () => {

@@ -113,7 +113,7 @@ function createPartMaker(
     onMissing,
   }: Pick<MediaSource, 'media' | 'reading' | 'onMissing'>,
 ): (part: MediaPart) => (TextPart | FilePart)[] {
-  const sent = new Set<string>()
+  const sent = new Map<string, string>()
 
   function shown(
     part: MediaPart,
@@ -125,8 +125,9 @@ function createPartMaker(
     if (omitted.has(key))
       return [noteOf(part, facts, 'one call cannot carry more files, and newer files come first')]
     const kind = facts?.kind ?? part.kind
-    if (sent.has(key)) return [sameAsAbove(kind, part.ref)]
-    sent.add(key)
+    const first = sent.get(key)
+    if (first !== undefined) return [sameAs(first, kind, part.ref)]
+    sent.set(key, part.ref)
     if (body.type === 'text') return [textPart(part.ref, body, reading)]
     const file = filePart(part, body, part.fileName ?? facts?.name)
     return part.fallback === 'value' ? [named(part.ref), file] : [file]
@@ -191,9 +192,9 @@ function unresolved({ kind, ref }: MediaPart): TextPart {
   return { type: 'text', text: `[unresolved ${kind}: ${ref}]` }
 }
 
-/** Returns the text for a body that was already sent above. */
-function sameAsAbove(kind: MediaPart['kind'], ref: string): TextPart {
-  return { type: 'text', text: `[same ${kind} as above: ${ref}]` }
+/** Returns the text for a body that was already sent, with the reference `first`. */
+function sameAs(first: string, kind: MediaPart['kind'], ref: string): TextPart {
+  return { type: 'text', text: `[same ${kind} as ${first === ref ? 'above' : first}: ${ref}]` }
 }
 
 /** Returns the text of a body. If it is cut, the last line says how to read the rest. */
