@@ -257,9 +257,8 @@ function tokensOf({ inputTokens, outputTokens }: TokenUsage): number {
 
 /** Whether the last answer reached the limit of output tokens inside a call, and the one before it reached it, too. */
 function isCutAgain({ steps }: RunState, calls: readonly CallState[]): boolean {
-  const [before, last] = steps.slice(-2).map(({ finishReason }) => finishReason)
-  const isInCall = calls.some(({ problem }) => problem !== undefined)
-  return isInCall && before === 'length' && last === 'length'
+  const isCut = (at: number): boolean => steps.at(at)?.finishReason === 'length'
+  return isCut(-1) && isCut(-2) && calls.some(({ problem }) => problem !== undefined)
 }
 
 /** Returns why a run ends after an answer without calls. */

@@ -301,11 +301,10 @@ export class Placer {
     const hasCalls = answer.calls.length > 0
     if (hasCalls) this.#placeResults(answer.calls, { logged, names }, placing)
     // Few models accept files as parts of their own answers.
-    const parts = [
-      ...this.#sentParts(files.map(fromAnswer), placing),
-      ...(hasCalls || names.size === 0 ? [] : this.#metasOf(names)),
-    ]
-    if (parts.length > 0) this.#push({ type: 'user', parts })
+    if (files.length > 0) {
+      this.#push({ type: 'user', parts: this.#sentParts(files.map(fromAnswer), placing) })
+    }
+    if (!hasCalls && names.size > 0) this.write(this.#metasOf(names))
   }
 
   #placeResults(

@@ -218,8 +218,10 @@ export class ResponseReader {
         if (this.#brokenCall && this.response.finishReason === 'length')
           this.#brokenCall.problem = LIMIT_REACHED
         // An invalid answer that was requested again counts, too.
-        this.response.usage = addUsage(this.response.usage, usageOf(part))
-        this.response.requests++
+        this.response.usage =
+          this.response.requests++ === 0
+            ? usageOf(part)
+            : addUsage(this.response.usage, usageOf(part))
         return this.#reportBroken()
     }
   }
