@@ -1,6 +1,6 @@
 import { main } from './cli/main.ts'
 
-/** Commands that others depend on after they said where they are, and `run`, which cancels its run first. */
+/** Commands that go on when nobody reads stdout: services, and `run`, which cancels its run first. */
 const WITHOUT_READER: readonly (string | undefined)[] = ['serve', 'work', 'run']
 
 // The reader of a pipe may close it (`byref … | head`). A service goes on without a reader.

@@ -107,7 +107,7 @@ async function bodyResponse(info: AssetInfo, answer: Answer): Promise<Response> 
   const { start, end } = range ?? { start: 0, end: size }
   // HEAD must not open the body, because some stores give it only once.
   const opened = request.method === 'HEAD' ? null : await assets.open(ref, { start, end })
-  const stream = opened && (await begun(opened))
+  const stream = opened && (await startedStream(opened))
   headers.set('content-length', String(end - start))
   if (range) headers.set('content-range', `bytes ${start}-${end - 1}/${size}`)
   return new Response(stream, { status: range ? 206 : 200, headers })
@@ -130,13 +130,13 @@ async function jsonResponse(info: AssetInfo, answer: Answer): Promise<Response> 
   const opened = request.method === 'HEAD' ? null : await assets.open(info.ref)
   headers.set('content-type', info.mime)
   if (!opened) return new Response(null, { headers })
-  const stream = await begun(opened)
+  const stream = await startedStream(opened)
   headers.set('content-length', String(opened.size))
   return new Response(stream, { headers })
 }
 
 /** Reads the first chunk, so that a body that cannot be read gets the status of its error. Returns the whole stream. */
-async function begun({ stream }: OpenedAsset): Promise<ReadableStream<Uint8Array>> {
+async function startedStream({ stream }: OpenedAsset): Promise<ReadableStream<Uint8Array>> {
   return (await peek(stream, 1)).body
 }
 

@@ -243,8 +243,8 @@ function dataUrlAt(text: string, place: Place): Converted | null {
   const bytes = url && isFile ? decodeDataUrl(url) : null
   if (url && bytes) {
     const blob = new Blob([bytes], { type: url.mime ?? 'text/plain' })
-    const { asset_ref_as: form } = schema
-    return { value: form === 'bytes' ? bytes : form === 'stream' ? blob.stream() : blob, schema }
+    if (schema.asset_ref_as === 'bytes') return { value: bytes, schema }
+    return { value: schema.asset_ref_as === 'stream' ? blob.stream() : blob, schema }
   }
   throw noReference(place, JSON.stringify(text.slice(0, 100)))
 }

@@ -48,7 +48,7 @@ export function placeCompact(
   placer.skip(omitted)
   const data = dataIn(omitted, placing)
   const left = leftOut(messages, { from, pinned })
-  const shown = namesIn(kept, known)
+  const shown = namesIn(left.length > 0 ? kept : [], known)
   const files = [...namesIn(left, known)].filter((name) => !shown.has(name))
   placer.write([
     ...omissionNotes(left.length, summary),
@@ -121,7 +121,7 @@ function namesIn(messages: readonly Message[], known: Covered['known']): Set<str
   for (const message of messages) {
     if (isData(message)) continue
     if (message.sender.participant_role === 'assistant') {
-      attachmentsOf(message, known, names)
+      attachmentsOf(message, { known, names })
       continue
     }
     const id = resultCall(message)

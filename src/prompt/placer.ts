@@ -288,7 +288,8 @@ export class Placer {
   #placeAnswer(message: Message, logged: LoggedResults, placing: Placing): void {
     this.#fetched = []
     const names = new Set<string>()
-    const files = attachmentsOf(message, this.#knownHere, names)
+    const known = this.#knownHere
+    const files = attachmentsOf(message, { known, names, how: 'From your answer,' })
     const answer = assistantItem(message, files.length > 0)
     // Providers reject an empty answer.
     if (answer.parts.length + answer.calls.length > 0) {
@@ -302,7 +303,7 @@ export class Placer {
     if (hasCalls) this.#placeResults(answer.calls, { logged, names }, placing)
     // Few models accept files as parts of their own answers.
     if (files.length > 0) {
-      this.#push({ type: 'user', parts: this.#sentParts(files.map(fromAnswer), placing) })
+      this.#push({ type: 'user', parts: this.#sentParts(files, placing) })
     }
     if (!hasCalls && names.size > 0) this.write(this.#metasOf(names))
   }
@@ -360,12 +361,6 @@ function placedMessages(
   )
 }
 
-/** Returns a part with `[From your answer, image: asset_id="…"]` in place of the marker of an attachment. */
-function fromAnswer(part: TextPart | MediaPart): TextPart | MediaPart {
-  if (part.type === 'media') return part
-  return { type: 'text', text: part.text.replace('[Attached', '[From your answer,') }
-}
-
 /** Returns the text for a file that is left out, or that was deleted. Its marker is before it. */
 function notSent({ kind }: MediaPart): TextPart {
   return { type: 'text', text: `[${kind} not shown]` }
@@ -373,7 +368,7 @@ function notSent({ kind }: MediaPart): TextPart {
 
 /** Returns `[Saved image: asset_id="…"]`, with type and name. */
 function savedMarker({ kind, ref, mime, name }: AssetCreated): string {
-  const line = marker({ kind, ref, fileName: name }).replace('[Attached', '[Saved')
+  const line = marker({ kind, ref, fileName: name }, 'Saved')
   return `${line.slice(0, -1)} type=${JSON.stringify(mime)}]`
 }
 

@@ -162,13 +162,13 @@ function mediaWithin(
   const { state, board } = conversation
   const whole = trialOf(conversation, transcript, { ...plan, media: null })
   const { accepts = () => true } = transcript
-  const bodies = whole.items.flatMap(mediaOfItem).filter(isBody)
+  const bodiesOf = (item: TranscriptItem) => mediaOfItem(item).filter(isBody)
+  const bodies = whole.items.flatMap(bodiesOf)
   const all = bodies.filter(accepts)
   const asked = Math.max(0, state.messages.findLastIndex(isAsked))
   const current = { ...state, messages: state.messages.slice(asked), assetsAfter: [] }
-  const named = trialOf({ state: current, board }, transcript, null)
-    .items.flatMap(mediaOfItem)
-    .filter((part) => isBody(part) && accepts(part))
+  const recent = trialOf({ state: current, board }, transcript, null)
+  const named = recent.items.flatMap(bodiesOf).filter(accepts)
   const distinct = new Set(named.map(({ ref }) => ref)).size
   const refs = [...new Set(all.toReversed().map(({ ref }) => ref))].filter((ref) => !gone.has(ref))
   const bytesOf = new Map(all.map((part) => [part.ref, bytesSent(part)]))

@@ -30,7 +30,7 @@ export function userParts(message: Message, known: KnownAssets): ShownMessage {
   const embedded: MediaPart[] = []
   for (const part of contentParts(message)) {
     if (part.type === 'media') {
-      parts.push(...attachedParts(part, known, names))
+      parts.push(...attachedParts(part, { known, names }))
       continue
     }
     if (part.text === '') continue
@@ -43,33 +43,35 @@ export function userParts(message: Message, known: KnownAssets): ShownMessage {
     for (const name of found.names) names.add(name)
     parts.push(...found.media)
   }
-  parts.push(...attachmentsOf(message, known, names))
+  parts.push(...attachmentsOf(message, { known, names }))
   const shown = new Set(parts.flatMap((part) => (part.type === 'media' ? part.ref : [])))
   return { parts: [...parts, ...embedded.filter(({ ref }) => !shown.has(ref))], names }
 }
 
-/** Returns the attachments of a message, each with its marker. Adds their references to `names`. */
+/**
+ * Returns the attachments of a message, each with its marker. Adds their references to `names`.
+ *
+ * @param how The first word of the markers. Default: `Attached`.
+ */
 export function attachmentsOf(
   message: Message,
-  known: KnownAssets,
-  names: Set<string>,
+  { known, names, how }: { known: KnownAssets; names: Set<string>; how?: string },
 ): (TextPart | MediaPart)[] {
   return readMetadata(message).attachments.flatMap((attachment) =>
-    attachedParts(fromAttachment(attachment), known, names),
+    attachedParts(fromAttachment(attachment), { known, names, how }),
   )
 }
 
 /** Returns the marker of an attachment: `[Attached image: asset_id="…"]`, with the file's name and the field. */
-export function marker({
-  kind,
-  ref,
-  fileName,
-}: Pick<MediaPart, 'kind' | 'ref' | 'fileName'>): string {
+export function marker(
+  { kind, ref, fileName }: Pick<MediaPart, 'kind' | 'ref' | 'fileName'>,
+  how = 'Attached',
+): string {
   const name = fileName ? ` name=${JSON.stringify(fileName)}` : ''
-  if (!isAssetRef(ref)) return `[Attached ${kind}: url=${JSON.stringify(ref)}${name}]`
+  if (!isAssetRef(ref)) return `[${how} ${kind}: url=${JSON.stringify(ref)}${name}]`
   const { id, fieldPath } = parseAssetRef(ref) ?? { id: ref }
   const field = fieldPath ? ` ref=${JSON.stringify(ref)}` : ''
-  return `[Attached ${kind}: asset_id=${JSON.stringify(id)}${name}${field}]`
+  return `[${how} ${kind}: asset_id=${JSON.stringify(id)}${name}${field}]`
 }
 
 /** Returns the file if the message is only a file, such as one of type `image/png` with a reference as content. */
@@ -83,13 +85,12 @@ function wholeMedia(content: unknown, contentType: string): ReadMedia | null {
 
 function attachedParts(
   media: ReadMedia,
-  known: KnownAssets,
-  names: Set<string>,
+  { known, names, how }: Parameters<typeof attachmentsOf>[1],
 ): (TextPart | MediaPart)[] {
   const whole = wholeRef(media.ref)
   const asset = whole === null ? undefined : known.get(whole)
   if (whole !== null) names.add(whole)
-  const text: TextPart = { type: 'text', text: marker(media) }
+  const text: TextPart = { type: 'text', text: marker(media, how) }
   // The metadata describes the whole asset. Whether a field is an image or a value is known only when it is read.
   if (asset?.structured && media.ref === whole) return [text]
   if (asset?.structured) return [text, { ...mediaOf(media.ref, asset), fallback: 'value' }]

@@ -96,7 +96,7 @@ export function readsAsText(mime: string): boolean {
 const TEXT_TYPE =
   /^text\/|^application\/(json|xml|yaml|x-ndjson|javascript|sql|toml|x-sh)$|\+(json|xml|yaml)$/
 
-/** Returns whether models and clients get a body of this type as text, if it is text. */
+/** Whether models and clients get bodies of this type as text. The bytes must be text, too. */
 export function isTextType(mime: string): boolean {
   return TEXT_TYPE.test(essenceOf(mime))
 }

@@ -13,7 +13,7 @@ const MAX_PART = 256 * 1024
 /** Characters of a diff, and of one line in it. */
 const MAX_DIFF = 2000
 const MAX_LINE = 300
-/** What the rest of a character becomes if a part of a text in UTF-8 begins or ends within it. */
+/** What decoding makes of a character in UTF-8 that is cut at the start or the end of a part. */
 const CUT = /^\ufffd+|\ufffd+$/g
 
 /** Changes that are close to each other, with the range of the original around them. */

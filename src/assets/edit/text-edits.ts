@@ -119,7 +119,7 @@ async function findText(
   return occurrence === 'all' ? found : [await oneOf(text, found, occurrence)]
 }
 
-/** Returns where bytes occur. For an occurrence, only the places up to it. */
+/** Returns where bytes occur. If one occurrence is wanted, only the places up to it. */
 async function placesOf(
   text: EditedText,
   wanted: Uint8Array,

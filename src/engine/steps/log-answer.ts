@@ -89,7 +89,7 @@ export function requestsOf({ requests }: Pick<ModelResponse, 'requests'>): { req
 /**
  * Logs the part of an interrupted answer that was received. Its calls are in the log already.
  *
- * @param failed The usage, if the provider counted it
+ * @param failed Its usage. Default: unknown.
  */
 export async function logBrokenAnswer(
   scope: RunScope,

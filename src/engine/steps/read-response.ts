@@ -219,9 +219,8 @@ export class ResponseReader {
           this.#brokenCall.problem = LIMIT_REACHED
         // An invalid answer that was requested again counts, too.
         this.response.usage =
-          this.response.requests++ === 0
-            ? usageOf(part)
-            : addUsage(this.response.usage, usageOf(part))
+          this.response.requests > 0 ? addUsage(this.response.usage, usageOf(part)) : usageOf(part)
+        this.response.requests++
         return this.#reportBroken()
     }
   }

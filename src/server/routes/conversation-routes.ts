@@ -149,7 +149,7 @@ export const conversationRoutes: readonly Route[] = [
       if (query.debug && !hasRole(caller, 'owner')) {
         throw new ByrefError('forbidden', 'Only owners may export debug data')
       }
-      const exported = await begun(log.export(id))
+      const exported = await startedLines(log.export(id))
       // After the first line, which decides what is exported: records that are appended later may have other labels.
       const reading = await readingOf()
       const all = query.debug ? exported : withoutDebug(exported)
@@ -222,7 +222,7 @@ async function readableSummary({ log, summary }: FoundConversation, reader: Read
 }
 
 /** Returns lines of which the first one has been read. */
-async function begun(lines: AsyncIterable<string>): Promise<AsyncIterable<string>> {
+async function startedLines(lines: AsyncIterable<string>): Promise<AsyncIterable<string>> {
   const iterator = lines[Symbol.asyncIterator]()
   const first = await iterator.next()
   return (async function* () {

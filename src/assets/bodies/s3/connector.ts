@@ -50,13 +50,17 @@ export interface S3Connector {
     prefix: string
     after?: string
   }): Promise<{ objects: S3Listed[]; more: boolean }>
-  /**
-   * Aborts uploads in parts below `prefix` that began before a time, in milliseconds since 1970 by the server's clock.
-   * Absent: the parts of interrupted uploads stay until a lifecycle rule of the bucket removes them.
-   */
-  abortUploads?(query: { bucket: string; prefix: string; before: number }): Promise<void>
+  /** Aborts uploads in parts. Absent: their parts stay until a lifecycle rule of the bucket removes them. */
+  abortUploads?(uploads: OldUploads): Promise<void>
   /** Returns a URL that lets anybody read the object for a while. */
   signedUrl(object: S3Object & { expiresIn: number; contentType?: string }): Promise<string>
+}
+
+/** Uploads below `prefix` that began before a time, in milliseconds since 1970 by the server's clock. */
+export interface OldUploads {
+  bucket: string
+  prefix: string
+  before: number
 }
 
 /** Options of {@link createS3Connector}. */
@@ -166,8 +170,8 @@ export function createS3Connector(given: S3ConnectorOptions): S3Connector {
         return { objects, more: found.IsTruncated ?? false }
       }),
 
-    abortUploads: (query) =>
-      request(query, async (sdk, client) => abortUploads(sdk, client, query)),
+    abortUploads: (uploads) =>
+      request(uploads, async (sdk, client) => abortUploads(sdk, client, uploads)),
 
     signedUrl: ({ bucket, key, expiresIn, contentType }) =>
       request({ bucket, key }, async (sdk, client) => {
@@ -203,7 +207,7 @@ async function uploadStream(
 async function abortUploads(
   sdk: Sdk,
   client: Client,
-  { bucket, prefix, before }: Parameters<Exclude<S3Connector['abortUploads'], undefined>>[0],
+  { bucket, prefix, before }: OldUploads,
 ): Promise<void> {
   const list = { Bucket: bucket, Prefix: prefix }
   let page = await client.send(new sdk.ListMultipartUploadsCommand(list))
