@@ -38,6 +38,19 @@ describe('promptTokens', () => {
     expect(tokensAfter({ type: 'MESSAGE_DELETED', messageId: 'long' })).toBeLessThan(100)
   })
 
+  it('counts files that are still to come, but no texts', () => {
+    const transcript = new Transcript({ guide: () => null })
+    const state = foldAll(emptyConversation, [])
+    const budget = { tokens: 100_000, mediaParts: 1, mediaBytes: 1e9 }
+    const due = (kind: 'image' | 'file', mimeType: string) => {
+      const attachments = ['a', 'b'].map((id) => ({ kind, assetRef: `asset://${id}`, mimeType }))
+      const message = toMessage({ role: 'user', content: 'See', metadata: { attachments } })
+      return compactionDue(transcript, state, { budget, now: 0, pending: [message] })
+    }
+    expect(due('image', 'image/png')).toBe('media')
+    expect(due('file', 'text/plain')).toBe(null)
+  })
+
   it('does not use a count of several requests', () => {
     const next = { ...usage, inputTokens: 120_000 }
     const more = (about: { requests?: number }) =>

@@ -2,9 +2,10 @@ import type { ConversationState, StepState } from '../core/events/conversation-s
 import type { CompactionReason } from '../core/events/events.ts'
 import type { Message } from '../core/messages/message.ts'
 import { estimateTokens } from '../core/messages/metas-block.ts'
+import { readMetadata } from '../core/messages/read-metadata.ts'
 import type { PromptBudget } from './plan-compaction.ts'
 import type { Transcript } from './transcript.ts'
-import { jsonTokens, MEDIA_TOKENS } from './transcript-item.ts'
+import { isBody, jsonTokens, MEDIA_TOKENS } from './transcript-item.ts'
 
 /** The parts of a conversation's state that determine the length of its prompt. */
 export type SizedState = Pick<ConversationState, 'messages' | 'runs' | 'compaction'> &
@@ -59,7 +60,7 @@ function messageTokens(message: Message): number {
 }
 
 /** Returns the number of attachments of a message. */
-export function attachedTo({ metadata }: Message): number {
+function attachedTo({ metadata }: Message): number {
   const attached: unknown = metadata?.attachments
   return Array.isArray(attached) ? attached.length : 0
 }
@@ -93,7 +94,8 @@ export function compactionDue(
   const { stale, bodies, tokens, base } = transcript.shown
   const isGrown = base === 0 || tokens + tokensOf(pending) - base > budget.tokens * GROWTH
   if (isGrown && promptTokens(transcript, state, pending) > budget.tokens) return 'size'
-  const parts = bodies.parts + pending.reduce((sum, one) => sum + attachedTo(one), 0)
+  const queued = pending.flatMap((one) => readMetadata(one).attachments.filter(isBody))
+  const parts = bodies.parts + queued.length
   if (parts > budget.mediaParts || bodies.bytes > budget.mediaBytes) return 'media'
   const lastAnswer = lastStep(state.runs)?.finishedAt
   const isCold = lastAnswer !== undefined && now - Date.parse(lastAnswer) > COLD_MS

@@ -90,7 +90,7 @@ export function mediaOfItem(item: TranscriptItem): MediaPart[] {
 }
 
 /** Whether a file counts as one that a call carries. Text is cut, and needs no other limit. An SVG is sent as a picture. */
-export function isBody({ kind, mimeType }: MediaPart): boolean {
+export function isBody({ kind, mimeType }: Pick<MediaPart, 'kind' | 'mimeType'>): boolean {
   return kind !== 'file' || !isTextType(mimeType)
 }
 
