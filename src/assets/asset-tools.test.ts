@@ -131,6 +131,10 @@ describe('fetchAssetTool', () => {
       text: '"a": 1',
     })
     expect(await part('last', 'text/csv', { start: -2 })).toMatchObject({ text: 'st' })
+    const latin = Buffer.from('née, héllo', 'latin1')
+    expect(await part(latin, 'text/plain', { start: 5, end: 8 })).toMatchObject({ text: 'hél' })
+    const utf16 = Buffer.from('\ufeffhéllo', 'utf16le')
+    expect(await part(utf16, 'text/plain', { start: 2, end: 6 })).toMatchObject({ text: 'hé' })
     expect(await part(PNG, 'image/png', { start: 0, end: 3 })).toHaveProperty('dataUrl')
     expect(await part('whole', 'text/plain', {})).toHaveProperty('dataUrl')
   })

@@ -12,6 +12,7 @@ import { readBytes } from './bodies/body.ts'
 import { base64Of, dataUrlOf, decodeBase64 } from './bodies/data-url.ts'
 import { documentForm, isJsonType, isTextType } from './bodies/mime-type.ts'
 import { textOfBody } from './bodies/sniff.ts'
+import { HEAD_BYTES, headEncoding } from './bodies/text-encoding.ts'
 import { defined } from './defined.ts'
 import { isRows, jsonLine } from './tables/table-facts.ts'
 import type { TableRows } from './tables/table-rows.ts'
@@ -303,7 +304,9 @@ async function readText(
   if (isTable) return readRowPage(await assets.rows(ref, { signal }), range, PAGE)
   if (mime === null) {
     const { bytes } = await readRange(source, input)
-    return readTextPage([new TextDecoder().decode(bytes)], range, PAGE)
+    const { bytes: head } = await readRange(source, { end: HEAD_BYTES })
+    const encoding = headEncoding(head, { isWhole: head.byteLength < HEAD_BYTES })
+    return readTextPage([new TextDecoder(encoding).decode(bytes)], range, PAGE)
   }
   if (!source.isWhole || source.info.structured || isJsonType(mime)) {
     return readTextPage([await valueText(source)], range, PAGE)

@@ -46,8 +46,8 @@ export async function textEncodingOf(bytes: AsyncIterable<Uint8Array>): Promise<
   }
 }
 
-/** Bytes at the beginning of a stream that decide its encoding. */
-const HEAD_BYTES = 64 * 1024
+/** Bytes at the beginning of a text that decide its encoding. */
+export const HEAD_BYTES = 64 * 1024
 
 /**
  * Decodes text in UTF-8, in UTF-16 with a byte order mark, or else in Windows-1252. `isWhole` is false for the beginning of
