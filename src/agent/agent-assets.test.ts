@@ -300,6 +300,7 @@ describe('createAgent, with assets', () => {
         calls: [
           query(`${sum} "<|†result#1.towns|>" where town <> '†'`),
           query(`${sum} †result#1.towns`),
+          query(`${sum} †result#1.towns, †result#2`),
           query('select x as n from "†result#1[""a \\""b\\""""]"'),
           query(`${sum} t`, { tables: { t: '†result#1.towns' } }),
           query('select n + 1 as n from "†result#2"'),
@@ -319,7 +320,7 @@ describe('createAgent, with assets', () => {
     const error = (words: string) => ({ error: { message: expect.stringContaining(words) } })
     const n = (value: number) => ({ rows: [{ n: value }] })
     expect(results.slice(1)).toMatchObject([
-      ...[n(4), n(4), n(4), n(5), n(4), n(5)],
+      ...[n(4), n(4), n(4), n(4), n(5), n(4), n(5)],
       { rows: [{ '†total': 4 }] },
       error('several lists of rows. Name one of them: †result#1.towns, †result#1["a \\"b\\""].'),
       error('is not an asset reference'),

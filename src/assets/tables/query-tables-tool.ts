@@ -53,9 +53,9 @@ function tablesOf(tables: unknown): Record<string, string | object> {
   )
 }
 
-/** Strings and comments in SQL, and names in double quotes. After `from` or `join`, also a path without them. */
+/** Strings and comments in SQL, names in double quotes, and `†` paths without quotes. */
 export const SQL_TOKEN =
-  /'(?:[^']|'')*'|--[^\n]*|\/\*[\s\S]*?\*\/|\$(?<tag>\w*)\$[\s\S]*?\$\k<tag>\$|"(?<quoted>(?:[^"]|"")*)"|(?<from>\b(?:from|join)\s+)(?<path>†[^\s,;()]+|<\|\s*†[^|]+\|>)/gi
+  /'(?:[^']|'')*'|--[^\n]*|\/\*[\s\S]*?\*\/|\$(?<tag>\w*)\$[\s\S]*?\$\k<tag>\$|"(?<quoted>(?:[^"]|"")*)"|(?<path>†[^\s,;()]+|<\|\s*†[^|]+\|>)/g
 
 /**
  * Returns the arguments of a query with the `†` paths that its SQL names as tables: `from "†result#1.items"`. Each
@@ -69,11 +69,11 @@ export function withVariableTables(args: Record<string, unknown>): Record<string
   const parts: string[] = []
   let end = 0
   for (const { 0: token, index, groups = {} } of sql.matchAll(SQL_TOKEN)) {
-    const { quoted, from = '', path: bare } = groups
+    const { quoted, path: bare } = groups
     const path = (quoted?.replaceAll('""', '"') ?? bare)?.replace(/^<\|\s*(†.*?)\s*\|>$/, '$1')
     if (path === undefined || parseVariableRef(path) === null) continue
     // With the backslash, it stays a name.
-    parts.push(sql.slice(end, index), `${from}"\\${path.replaceAll('"', '""')}"`)
+    parts.push(sql.slice(end, index), `"\\${path.replaceAll('"', '""')}"`)
     const isAlias = /\bas\s+$/i.test(sql.slice(end, index))
     if (!isAlias) found[path] = path
     end = index + token.length
