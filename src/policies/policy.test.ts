@@ -7,7 +7,7 @@ import { ByrefError } from '../core/errors.ts'
 import { stalledRuns } from '../engine/run-errors.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
 import { timeLimitPolicy } from './defaults.ts'
-import { composePolicies, type Policy, type PolicyCall, type Verdict } from './policy.ts'
+import { composePolicies, type DetailedVerdict, type Policy, type PolicyCall } from './policy.ts'
 
 describe('aroundStep and aroundCall of a policy', () => {
   it('run around each answer and each execution, and receive the outcome', async () => {
@@ -214,7 +214,7 @@ describe('timeLimitPolicy', () => {
 describe('composePolicies', () => {
   const call = { tool: { id: 'act' } } as PolicyCall
   const violation = (path: string) => ({ rule: 'integrity', path, label: {} }) as const
-  const decided = (...verdicts: (Verdict | undefined)[]) =>
+  const decided = (...verdicts: (DetailedVerdict | undefined)[]) =>
     composePolicies(verdicts.map((verdict) => ({ before: () => verdict }))).before?.(call)
 
   it('joins the reasons and violations of the strictest decision only', async () => {

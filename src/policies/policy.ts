@@ -112,6 +112,10 @@ export interface Verdict {
    * question.
    */
   reason?: string
+}
+
+/** A decision of byref's own policies. */
+export interface DetailedVerdict extends Verdict {
   /** The error code of a denied call. Default: `call_denied`. */
   code?: 'call_denied' | 'flow_denied'
   /** Violations that a person sees with the question. */
@@ -149,6 +153,7 @@ export interface Execution extends CallWork, CallItem {
 /** All policies of an agent, composed into one. */
 export interface ComposedPolicy extends Policy {
   checks(tool: Tool): boolean
+  before?(call: PolicyCall): Promise<DetailedVerdict | undefined>
 }
 
 /**
@@ -215,10 +220,13 @@ export function composePolicies(policies: readonly Policy[]): ComposedPolicy {
   }
   if (deciding.length > 0) {
     composed.before = async (call) => {
-      const verdicts: Verdict[] = []
+      const verdicts: DetailedVerdict[] = []
       for (const policy of deciding) {
         if (!checks(policy, call.tool)) continue
-        const verdict = await policy.before?.(call, strictestOf(verdicts))
+        const verdict: DetailedVerdict | undefined = await policy.before?.(
+          call,
+          strictestOf(verdicts),
+        )
         if (verdict) verdicts.push(verdict)
         if (verdict?.decision === 'deny') return verdict
       }
@@ -266,7 +274,7 @@ function strictestOf(verdicts: readonly Verdict[]): Verdict['decision'] | undefi
 }
 
 /** Joins verdicts into the strictest one, with the reasons, violations and events of all that have its decision. */
-function joinVerdicts(verdicts: readonly Verdict[]): Verdict | undefined {
+function joinVerdicts(verdicts: readonly DetailedVerdict[]): DetailedVerdict | undefined {
   const decision = strictestOf(verdicts)
   if (decision === undefined) return undefined
   const winning = verdicts.filter((one) => one.decision === decision)
@@ -274,7 +282,7 @@ function joinVerdicts(verdicts: readonly Verdict[]): Verdict | undefined {
   const code = winning.find((one) => one.code !== undefined)?.code
   const violations = winning.flatMap((one) => one.violations ?? [])
   const events = winning.flatMap((one) => one.events ?? [])
-  const verdict: Verdict = { decision }
+  const verdict: DetailedVerdict = { decision }
   if (reasons.size > 0) verdict.reason = [...reasons].join('; ')
   if (code !== undefined) verdict.code = code
   if (violations.length > 0) verdict.violations = violations

@@ -434,6 +434,12 @@ describe('a message that is deleted', () => {
     expect(backwards).toEqual(left)
     const next = await api.askJson<Page>(`${at}?after=${half.newer}&limit=1`)
     expect(next.messages[0]?.message.content).toBe('m100')
+    expect(next.older).toBe(next.messages[0]?.position)
+    const first = await api.askJson<Page>(`${at}?after=0&limit=1`)
+    expect(first.older).toBeNull()
+    const last = (await api.askJson<Page>(at)).messages.at(-1)?.position ?? 0
+    const none = await api.askJson<Page>(`${at}?after=${last}`)
+    expect(none).toEqual({ messages: [], older: last + 1, newer: null })
   })
 
   it('removes its data from the board, with what depends on it', async () => {

@@ -22,7 +22,7 @@ import type { KeptReasoning, ToolCall } from '../../core/messages/message.ts'
 import { callIdOf } from '../../core/refs/item-call.ts'
 import { formatVariable } from '../../core/refs/variable-ref.ts'
 import { isCommandCall } from '../../plugins/command-message.ts'
-import type { CallItem, CallOutcome, Verdict } from '../../policies/policy.ts'
+import type { CallItem, CallOutcome, DetailedVerdict } from '../../policies/policy.ts'
 import { inputLabel } from '../../policies/trust/input-label.ts'
 import { graphOf } from '../next.ts'
 import { callError } from '../run-errors.ts'
@@ -361,7 +361,7 @@ type ApprovalRequest = Omit<
 function approvalRequest(
   plan: CallPlan,
   items: readonly (Record<string, unknown> | undefined)[],
-  { violations, reason }: Verdict,
+  { violations, reason }: DetailedVerdict,
 ): ApprovalRequest {
   const isMapped = plan.each !== undefined
   const shown = isMapped ? plan.arguments : items[0]
@@ -446,7 +446,10 @@ function startedEvent(toolCallId: string, runId: string, attempt: number): Conve
   return { type: 'TOOL_STARTED', toolCallId, runId, attempt }
 }
 
-function deniedByPolicy({ name }: CallPlan, { reason, code = 'call_denied' }: Verdict): ByrefError {
+function deniedByPolicy(
+  { name }: CallPlan,
+  { reason, code = 'call_denied' }: DetailedVerdict,
+): ByrefError {
   return new ByrefError(
     code,
     `The call to "${name}" was denied: ${reason ?? 'a policy of the agent does not allow it'}`,

@@ -135,7 +135,10 @@ function toInterrupt({ id, name, approval, parentToolCallId }: AskedCall): Inter
       properties: {
         approved: { type: 'boolean' },
         reason: { type: 'string' },
-        arguments: { type: 'object', description: 'What runs instead of what was shown' },
+        arguments: {
+          type: items ? 'array' : 'object',
+          description: 'What runs instead of what was shown',
+        },
       },
       required: ['approved'],
     },

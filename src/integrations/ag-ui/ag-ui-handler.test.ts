@@ -491,19 +491,24 @@ describe('createAgUiHandler', () => {
       tools: [wait],
     })
     const response = await createAgUiHandler({ agent })(
-      post(inputOf({ messages: [user('Go')], state: { plan: { a: 1 } } })),
+      post(inputOf({ messages: [user('Go')], state: { plan: { a: 1 }, note: 'old' } })),
     )
     const text = response.text()
     await started.promise
     const more = { type: 'data', kind: 'plan', data: { b: 2 } } as const
-    await agent.send('t', [more, { content: 'more' }], { mode: 'steer' })
+    const gone = { type: 'data', kind: 'note', data: null, _outputMethod: 'delete' } as const
+    await agent.send('t', [more, gone, { content: 'more' }], { mode: 'steer' })
     go.resolve()
     const events = [...(await text).matchAll(/^data: (.*)$/gm)].map(([, data = '']) =>
       JSON.parse(data),
     )
     expect(events.filter(({ type }) => type === 'STATE_DELTA').map(({ delta }) => delta)).toEqual([
       [{ op: 'add', path: '/plan', value: { a: 1 } }],
-      [{ op: 'add', path: '/plan/b', value: 2 }],
+      [{ op: 'add', path: '/note', value: 'old' }],
+      [
+        { op: 'add', path: '/plan/b', value: 2 },
+        { op: 'remove', path: '/note' },
+      ],
     ])
     await check(events)
   })

@@ -2,7 +2,7 @@ import type { RunAgentInput } from '@ag-ui/core'
 import { RunAgentInputSchema } from '@ag-ui/core/schemas'
 import type { Agent } from '../../agent/agent-contract.ts'
 import { defined } from '../../assets/defined.ts'
-import { ByrefError, errorMessage, HTTP_STATUS, publicMessage } from '../../core/errors.ts'
+import { ByrefError, HTTP_STATUS, publicMessage } from '../../core/errors.ts'
 import { openRun, runOf } from '../../core/events/conversation-state.ts'
 import type { JsonValue } from '../../core/json/json.ts'
 import type { Speaker } from '../../core/messages/spoken-by.ts'
@@ -13,7 +13,12 @@ import {
   repeatIfBusy,
   say,
 } from '../serving/follow-conversation.ts'
-import { type RequestHandler, readJson, requestHandler } from '../serving/request-handler.ts'
+import {
+  failureText,
+  type RequestHandler,
+  readJson,
+  requestHandler,
+} from '../serving/request-handler.ts'
 import { type ServedAgentOptions, servedAgent } from '../serving/served-agent.ts'
 import {
   type AgUiEvent,
@@ -121,11 +126,8 @@ function startsRun(message: object): boolean {
 }
 
 function errorEvent(error: unknown): AgUiEvent {
-  const [code, message] =
-    error instanceof ByrefError
-      ? [error.code, publicMessage(error)]
-      : ['internal', errorMessage(error)]
-  return { type: 'RUN_ERROR', code, message }
+  const code = error instanceof ByrefError ? error.code : 'internal'
+  return { type: 'RUN_ERROR', code, message: failureText(error) }
 }
 
 async function* runEvents(

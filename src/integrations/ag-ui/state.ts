@@ -68,11 +68,11 @@ export function updateState(
   names: readonly string[],
 ): JsonPatchOperation[] {
   return names.flatMap((name) => {
-    const before = Object.hasOwn(state, name) ? { [name]: state[name] } : {}
-    if (!board.has(`†${name}`)) return []
-    const value = board.read(`†${name}`) as JsonValue
-    state[name] = value
-    return jsonPatch(before, { [name]: value })
+    const before = Object.hasOwn(state, name) ? { [name]: state[name] as JsonValue } : {}
+    const after = board.has(`†${name}`) ? { [name]: board.read(`†${name}`) as JsonValue } : {}
+    delete state[name]
+    Object.assign(state, after)
+    return jsonPatch(before, after)
   })
 }
 

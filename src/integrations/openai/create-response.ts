@@ -2,7 +2,7 @@ import type { Agent } from '../../agent/agent-contract.ts'
 import type { ApprovalAnswer } from '../../agent/approve.ts'
 import type { Assets } from '../../assets/assets-contract.ts'
 import { defined } from '../../assets/defined.ts'
-import { ByrefError, errorMessage } from '../../core/errors.ts'
+import { ByrefError } from '../../core/errors.ts'
 import {
   type ConversationState,
   isRunEnd,
@@ -27,6 +27,7 @@ import {
   needsResult,
   say,
 } from '../serving/follow-conversation.ts'
+import { failureText } from '../serving/request-handler.ts'
 import { saveSentFiles } from '../serving/sent-files.ts'
 import {
   findResponse,
@@ -79,7 +80,7 @@ export async function createResponse(
         return `event: ${type}\ndata: ${data}\n\n`
       },
       failed: (error) => {
-        return { type: 'error', code: 'server_error', message: errorMessage(error), param: null }
+        return { type: 'error', code: 'server_error', message: failureText(error), param: null }
       },
       last: 'data: [DONE]\n\n',
       onEnd,

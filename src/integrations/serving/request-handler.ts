@@ -1,6 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { meterStream } from '../../assets/bodies/body.ts'
-import { ByrefError, HTTP_STATUS, publicMessage } from '../../core/errors.ts'
+import { ByrefError, errorMessage, HTTP_STATUS, loggedMessage } from '../../core/errors.ts'
+import { warn } from '../../core/in-background.ts'
 
 /** Answers web requests. It is a function with a `fetch` property, so it fits servers that take either. */
 export interface RequestHandler {
@@ -97,7 +98,9 @@ export function failureResponse(error: unknown): Response {
   return new Response(failureText(error), { status })
 }
 
-/** Returns the message of an error for a browser. */
+/** Returns the message of an error for a browser. What the browser must not read becomes a process warning. */
 export function failureText(error: unknown): string {
-  return error instanceof ByrefError ? publicMessage(error) : 'Something went wrong'
+  if (error instanceof ByrefError) return loggedMessage(error)
+  warn(`A request failed: ${errorMessage(error)}`, error)
+  return 'Something went wrong'
 }

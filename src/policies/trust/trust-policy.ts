@@ -4,7 +4,7 @@ import { isPlain, join, TRUSTED, violatedRules, writeLabel } from '../../core/la
 import { wholeOf } from '../../core/labels/label-tree.ts'
 import type { Labels } from '../../core/labels/labels.ts'
 import { referencesIn } from '../../core/refs/references-in.ts'
-import type { CallItem, CallOutcome, Policy, PolicyCall, Verdict } from '../policy.ts'
+import type { CallItem, CallOutcome, DetailedVerdict, Policy, PolicyCall } from '../policy.ts'
 import { clearanceOf, isGuarded, violationsOf, violationTexts } from './check-flow.ts'
 import { closedBits, closedBitsOf, isAskAbout, isClosedValue } from './closed-values.ts'
 import { inputLabel } from './input-label.ts'
@@ -34,8 +34,8 @@ export function trustPolicy(trust: TrustSettings): Policy {
 async function checkCall(
   call: PolicyCall,
   trust: TrustSettings,
-  soFar: Verdict['decision'] | undefined,
-): Promise<Verdict | undefined> {
+  soFar: DetailedVerdict['decision'] | undefined,
+): Promise<DetailedVerdict | undefined> {
   const { tool, items, labels, toolCallId, isMapped } = call
   if (!labels) return undefined
   const context = labels.contextOf(toolCallId)

@@ -31,9 +31,10 @@ export async function pageOfMessages(
   { after, before, limit, end }: PageOfMessages,
 ): Promise<Page> {
   const read = reader(log, id, new Set(await log.deleted(id)))
-  return after === undefined
-    ? older(read, Math.min(before ?? end + 1, end + 1), limit)
-    : newer(read, after, limit)
+  if (after !== undefined) return newer(read, after, limit)
+  const page = await older(read, Math.min(before ?? end + 1, end + 1), limit)
+  const isLast = before === undefined || before > end || !(await hasMessage(read, before - 1))
+  return { ...page, newer: isLast ? null : (page.messages.at(-1)?.position ?? before - 1) }
 }
 
 /** The messages among some records, and the position of the last record; null at the end of the log. */
@@ -53,18 +54,28 @@ function reader(log: ConversationLog, id: string, deleted: ReadonlySet<string>):
 
 async function newer(read: Read, after: number, limit: number): Promise<Page> {
   const messages: Entry[] = []
-  for (let position: number | null = after; position !== null; ) {
+  let hasNewer = false
+  for (let position: number | null = after; position !== null && !hasNewer; ) {
     const { entries, last } = await read(position, STRIDE)
-    for (const entry of entries) {
-      if (messages.length === limit) return paged(messages, messages.at(-1)?.position ?? null)
-      messages.push(entry)
-    }
+    hasNewer = messages.push(...entries) > limit
     position = last
   }
-  return paged(messages, null)
+  messages.splice(limit)
+  const first = messages[0]?.position ?? after + 1
+  const { messages: before } = await older(read, first, 1)
+  return {
+    messages,
+    older: before.length > 0 ? first : null,
+    newer: hasNewer ? (messages.at(-1)?.position ?? null) : null,
+  }
 }
 
-async function older(read: Read, before: number, limit: number): Promise<Page> {
+/** Returns the last messages before a position. */
+async function older(
+  read: Read,
+  before: number,
+  limit: number,
+): Promise<Pick<Page, 'messages' | 'older'>> {
   const found: Entry[][] = []
   let count = 0
   let end = before
@@ -75,27 +86,16 @@ async function older(read: Read, before: number, limit: number): Promise<Page> {
     count += entries.length
     end = after + 1
   }
-  const all = found.flat()
-  const messages = all.slice(-limit)
-  const hasOlder = all.length > messages.length
-  const hasNewer = await hasMessageFrom(read, before)
-  return {
-    messages,
-    older: hasOlder ? (messages[0]?.position ?? null) : null,
-    newer: hasNewer ? (messages.at(-1)?.position ?? before - 1) : null,
-  }
+  const messages = found.flat().slice(-limit)
+  return { messages, older: count > limit ? (messages[0]?.position ?? null) : null }
 }
 
-function paged(messages: Entry[], newer: number | null): Page {
-  const first = messages[0]?.position
-  return { messages, older: first !== undefined && first > 1 ? first : null, newer }
-}
-
-async function hasMessageFrom(read: Read, before: number): Promise<boolean> {
-  for (let after: number | null = before - 1; after !== null; ) {
-    const { entries, last } = await read(after, STRIDE)
+/** Whether there is a message after a position. */
+async function hasMessage(read: Read, after: number): Promise<boolean> {
+  for (let position: number | null = after; position !== null; ) {
+    const { entries, last } = await read(position, STRIDE)
     if (entries.length > 0) return true
-    after = last
+    position = last
   }
   return false
 }
