@@ -9,9 +9,7 @@ import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { PROVIDER_NAMES, TEMPLATE_NAMES } from '../packages/create-byref/src/choices.mjs'
 import { checkNext } from './check-next.mjs'
-import { environment, node, root, run, say } from './setup.mjs'
-
-const QUIET = ['--no-audit', '--no-fund', '--loglevel=error']
+import { environment, node, QUIET, root, run, say } from './setup.mjs'
 
 const [tarball, folder] = process.argv.slice(2)
 const projects = join(folder, 'projects')

@@ -7,7 +7,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { hasBrowser, openBrowser } from '../test/e2e/browser.ts'
 import { freePort } from './free-port.ts'
-import { environment, node, root, run, say } from './setup.mjs'
+import { environment, node, QUIET, root, run, say } from './setup.mjs'
 
 /** Two questions with two previews. The rows have 477,082 characters, and the chart has 103,489. */
 const MOST_PROMPT = 20_000
@@ -69,7 +69,7 @@ export async function checkNext(app) {
   const sql = 'SQL over tables needs the package @duckdb/node-api, which is not installed'
   await check({ app, env, sql: `${sql}: npm install @duckdb/node-api` })
   const duckdb = `@duckdb/node-api@${manifest.devDependencies['@duckdb/node-api']}`
-  const install = ['install', '--no-audit', '--no-fund', '--loglevel=error', duckdb]
+  const install = ['install', ...QUIET, duckdb]
   run('npm', install, { cwd: app, env })
   await check({ app, env, sql: [{ total: 4 }] })
 }

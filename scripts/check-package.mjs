@@ -1,12 +1,11 @@
 // Checks the package as users get it: packed, and installed in an empty project. Runs its README code, checks its
 // types, and starts its command. Needs the npm registry for the dependencies.
-import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { checkContainer } from './check-container.mjs'
 import { checkRuntimes } from './check-runtimes.mjs'
-import { ensureInstalled, environment, node, root, run, say } from './setup.mjs'
+import { ensureInstalled, environment, node, outputOf, QUIET, root, run, say } from './setup.mjs'
 
 const NEWEST_NODE = '26'
 
@@ -25,7 +24,7 @@ try {
   run(node, ['node_modules/knip/bin/knip.js', '--no-progress'])
 
   say('── pack')
-  const packed = read('npm', ['pack', '--json', '--pack-destination', folder], root)
+  const packed = outputOf('npm', ['pack', '--json', '--pack-destination', folder], { cwd: root })
   const [{ filename, size, files }] = JSON.parse(packed.slice(packed.indexOf('[\n')))
   say(`${filename}: ${Math.round(size / 1024)} kB, ${files.length} files`)
   const leaked = files.filter(({ path }) => /\.test\.|fixtures|\.sqlite|node_modules/.test(path))
@@ -41,11 +40,11 @@ try {
     join(project, 'package.json'),
     '{ "name": "project", "private": true, "type": "module" }',
   )
-  run('npm', ['install', '--no-audit', '--no-fund', tarball], { cwd: project })
+  run('npm', ['install', ...QUIET, tarball], { cwd: project })
 
   say('── the README code, run and type-checked')
   writeFileSync(join(project, 'readme.ts'), readmeCode())
-  const output = read(node, ['readme.ts'], project)
+  const output = outputOf(node, ['readme.ts'], { cwd: project })
   say(output.trim())
   if (!/asset:\/\//.test(output)) throw new Error('The README code printed no reference')
   writeFileSync(
@@ -85,7 +84,7 @@ try {
 
   say('── every entry by require, in the oldest Node')
   const required = `console.log(${JSON.stringify(SERVED)}.map((name) => Object.keys(require('byref' + name.slice(1))).length).join(' '))`
-  say(read(oldest, ['--input-type=commonjs', '--eval', required], project).trim())
+  say(outputOf(oldest, ['--input-type=commonjs', '--eval', required], { cwd: project }).trim())
 
   say('── the client in a browser')
   // Known only once everything is installed.
@@ -122,17 +121,17 @@ try {
       banner: { js: format === 'esm' ? BANNER : '' },
     })
     const code = `const all = await import(${JSON.stringify(bundle)}); console.log(Object.keys(all).length)`
-    const count = read(node, ['--input-type=module', '--eval', code], folder)
+    const count = outputOf(node, ['--input-type=module', '--eval', code], { cwd: folder })
     say(`${format}: ${count.trim()} entries`)
   }
 
   say('── the command')
   const bin = join(project, 'node_modules', '.bin', 'byref')
-  say(read(node, [bin, '--version'], project).trim())
+  say(outputOf(node, [bin, '--version'], { cwd: project }).trim())
   const csv = 'day,rain\n2026-01-01,1\n2026-01-02,3\n2026-02-01,2\n'
   writeFileSync(join(project, 'rain.csv'), csv)
   const question = ['run', 'chart the monthly rain', '--file', 'rain.csv', '--out', 'rain.png']
-  say(read(node, [bin, ...question], project).trim())
+  say(outputOf(node, [bin, ...question], { cwd: project }).trim())
   if (readFileSync(join(project, 'rain.png')).subarray(1, 4).toString() !== 'PNG') {
     throw new Error('byref run saved no PNG')
   }
@@ -157,9 +156,9 @@ function installNode(version) {
   const cwd = join(folder, `node-${version}`)
   mkdirSync(cwd)
   writeFileSync(join(cwd, 'package.json'), '{ "private": true, "allowScripts": { "node": true } }')
-  run('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error', `node@${version}`], { cwd })
+  run('npm', ['install', ...QUIET, `node@${version}`], { cwd })
   const installed = join(cwd, 'node_modules/node/bin/node')
-  say(read(installed, ['--version'], cwd).trim())
+  say(outputOf(installed, ['--version'], { cwd }).trim())
   return installed
 }
 
@@ -168,18 +167,4 @@ function readmeCode() {
   const code = /```ts\n([\s\S]*?)```/.exec(readFileSync(join(root, 'README.md'), 'utf8'))?.[1]
   if (!code) throw new Error('README.md has no ```ts block')
   return code
-}
-
-function read(command, args, cwd) {
-  const { status, stdout, error } = spawnSync(command, args, {
-    cwd,
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: environment(),
-    maxBuffer: 1 << 26,
-  })
-  if (error) throw error
-  if (status !== 0)
-    throw new Error(`${command} ${args.join(' ')} ended with status ${status}:\n${stdout}`)
-  return stdout
 }

@@ -2,13 +2,13 @@
 // opened in Chromium, with a server with the demo model. Run by check-package.mjs: node scripts/check-react.mjs
 // byref.tgz folder
 import assert from 'node:assert/strict'
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { hasBrowser, openBrowser } from '../test/e2e/browser.ts'
 import { freePort } from './free-port.ts'
-import { environment, node, root, run, say } from './setup.mjs'
+import { environment, node, outputOf, QUIET, root, run, say } from './setup.mjs'
 
 /** A page that resets all styles and styles its own elements, without layers. */
 const HOSTILE = `
@@ -70,7 +70,6 @@ export default function Page() {
 `,
 }
 
-const QUIET = ['--no-audit', '--no-fund', '--loglevel=error']
 const [tarball, folder] = process.argv.slice(2)
 const env = environment({ NEXT_TELEMETRY_DISABLED: '1' })
 const packed = pack()
@@ -99,7 +98,7 @@ try {
 /** Packs @byref/react, and checks its content. */
 function pack() {
   const args = ['pack', '--json', '--workspace', '@byref/react', '--pack-destination', folder]
-  const text = read('npm', args, root)
+  const text = outputOf('npm', args, { env })
   const [{ filename, files, size }] = JSON.parse(text.slice(text.indexOf('[\n')))
   const paths = files.map(({ path }) => path)
   assert.deepEqual(
@@ -312,17 +311,4 @@ async function stop(child) {
   child.kill()
   child.stdout.resume()
   await ended
-}
-
-function read(command, args, cwd) {
-  const result = spawnSync(command, args, {
-    cwd,
-    env,
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'inherit'],
-    maxBuffer: 1 << 26,
-  })
-  if (result.error) throw result.error
-  assert.equal(result.status, 0, `${command} ${args.join(' ')} ended with ${result.status}`)
-  return result.stdout
 }

@@ -1,14 +1,13 @@
 // The package in other runtimes: Bun, Deno and Cloudflare's workerd. Arguments: a packed tarball, and a folder to work in.
 import { cpSync } from 'node:fs'
 import { join } from 'node:path'
-import { environment, node, root, run, say } from './setup.mjs'
+import { environment, node, QUIET, root, run, say } from './setup.mjs'
 
 /** The checks for each runtime are in test/runtimes. */
 export function checkRuntimes({ tarball, folder }) {
   const project = join(folder, 'runtimes')
   cpSync(join(root, 'test/runtimes'), project, { recursive: true })
-  const quiet = ['--no-audit', '--no-fund', '--loglevel=error']
-  run('npm', ['install', ...quiet, tarball], { cwd: project })
+  run('npm', ['install', ...QUIET, tarball], { cwd: project })
   const bin = (name) => join(project, 'node_modules', '.bin', name)
   for (const [name, command, args] of [
     ['Node', node, []],

@@ -31,6 +31,24 @@ export function run(command, args, options = {}) {
   if (status !== 0) throw new Error(`${command} ${args.join(' ')} ended with status ${status}`)
 }
 
+/** Runs a command, and returns its output. Throws if it fails. */
+export function outputOf(command, args, options = {}) {
+  const { status, error, stdout } = spawnSync(command, args, {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: environment(),
+    encoding: 'utf8',
+    maxBuffer: 1 << 26,
+    ...options,
+  })
+  if (error) throw error
+  if (status === 0) return stdout
+  throw new Error(`${command} ${args.join(' ')} ended with status ${status}:\n${stdout}`)
+}
+
+/** Options of `npm install` and `npm ci`. */
+export const QUIET = ['--no-audit', '--no-fund', '--loglevel=error']
+
 /** Installs from the lock file, unless the installed packages came from the same lock file, also with `npm install`. */
 export function ensureInstalled() {
   const stamp = join(root, 'node_modules', '.byref-installed')
@@ -61,7 +79,7 @@ function installFromLock() {
   const env = Object.fromEntries(
     Object.entries(process.env).filter(([key]) => !/^npm_(config|package|lifecycle)_/i.test(key)),
   )
-  const args = ['ci', '--loglevel=error', '--no-audit', '--no-fund']
+  const args = ['ci', ...QUIET]
   if (npm?.endsWith('.js')) run(process.execPath, [npm, ...args], { env })
   else run('npm', args, { env, shell: process.platform === 'win32' })
   if (!existsSync(node))

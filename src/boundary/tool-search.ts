@@ -3,6 +3,7 @@ import { ByrefError } from '../core/errors.ts'
 import { cutText } from '../core/json/cut.ts'
 import { isPlainObject } from '../core/json/json.ts'
 import type { ToolCall } from '../core/messages/message.ts'
+import { CHARS_PER_TOKEN } from '../core/messages/metas-block.ts'
 import { onceResolved } from '../core/once-resolved.ts'
 import { describeTool } from './describe-tool.ts'
 import { shortenSchema } from './shorten-schema.ts'
@@ -52,8 +53,6 @@ export interface SearchedTools {
 }
 
 const ABOVE_TOKENS = 10_000
-/** The number of characters per token, for estimates. */
-export const CHARS_PER_TOKEN = 4
 const NONE: ReadonlySet<string> = new Set()
 
 /**

@@ -213,7 +213,7 @@ async function list(args: string[]): Promise<number> {
   if (values.config === undefined) {
     throw new UsageError('byref mcp list needs --config <mcp.json> (byref mcp --help)')
   }
-  const { CHARS_PER_TOKEN } = await import('../boundary/tool-search.ts')
+  const { CHARS_PER_TOKEN } = await import('../core/messages/metas-block.ts')
   const { countOfTools } = await import('../integrations/mcp/join/server-connection.ts')
   const { server, problems } = await joinedServers(values.config)
   const found = await server.connectAll()

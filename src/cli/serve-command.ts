@@ -131,11 +131,10 @@ function authOf(
     throw new UsageError('--issuer and --audience go with --jwks (byref serve --help)')
   }
   if (!auth && url === undefined) return undefined
-  const secret = signingSecret(folder)
-  if (url === undefined) return { secret }
+  if (url === undefined) return { secret: signingSecret(folder) }
   if (!URL.canParse(url)) throw new UsageError(`--jwks takes a URL, not "${url}"`)
   if (!issuer || !audience) throw new UsageError('--jwks needs --issuer and --audience')
-  return { secret, jwks: { url, issuer, audience } }
+  return { secret: signingSecret(folder), jwks: { url, issuer, audience } }
 }
 
 /** Returns the number of conversations that are due. */

@@ -69,6 +69,17 @@ describe('createClient', () => {
     })
   })
 
+  it('tells a wrong URL and a wrong token from a server that does not answer', async () => {
+    for (const baseUrl of ['nope', 'ftp://x'])
+      expect(() => createClient({ baseUrl })).toThrow('http URL')
+    const client = createClient({ baseUrl: 'http://x', token: 'ab\n' })
+    const failed = { code: 'config_invalid', transient: false }
+    await expect(client.info()).rejects.toMatchObject(failed)
+    const live = createClient().conversation('c')
+    await vi.waitFor(() => expect(live.status).toBe('closed'))
+    expect(live.error).toMatchObject(failed)
+  })
+
   it('sends a message again to another agent', async () => {
     const { client, seen } = fake(() => json({}))
     await client.retry('c', 'm', { content: 'Again', agent: 'gauge' })
@@ -282,7 +293,7 @@ describe('createClient', () => {
     live.close()
     expect(seen.map(({ url }) => url)).toEqual([
       'http://x/api/conversations/c/events?after=0&limit=1000',
-      'http://x/api/conversations/c/stream?after=0',
+      'http://x/api/conversations/c/stream',
     ])
     expect(seen[1]?.headers.get('last-event-id')).toBe('0')
   })

@@ -217,8 +217,12 @@ export interface Client {
   ): LiveConversation
 }
 
+const BASE_URL = is.checked<string>('an http URL, or a path for browsers', (value) => {
+  return typeof value === 'string' && (/^(?:\/|$)/.test(value) || /^https?:\/\/./i.test(value))
+})
+
 const CLIENT_OPTIONS: OptionTable<ClientOptions> = {
-  baseUrl: called(is.string, 'url'),
+  baseUrl: called(BASE_URL, 'url'),
   token: is.either(is.string, is.callback<TokenSource>()),
   fetch: is.callback(),
 }
@@ -228,7 +232,6 @@ const ASSET_URL: OptionTable<AssetUrlOptions> = {
   download: is.boolean,
 }
 
-/** The options of the methods. The server checks ranges and contents. */
 const RUN_FILTER = {
   ...is.all(is.string, 'agent', 'model', 'tool', 'conversation', 'since', 'until'),
   status: is.oneOf('running', 'waiting', 'finished', 'failed', 'cancelled'),
@@ -236,6 +239,7 @@ const RUN_FILTER = {
   ...is.all(is.number, 'minCost', 'minTokens', 'minDurationMs'),
 }
 
+/** The options of the methods. The server checks ranges and contents. */
 const CLIENT_METHODS: MethodTables<Client> = {
   tools: { 0: is.all(is.string, 'agent', 'query', 'group') },
   tool: { 1: { agent: is.string } },
@@ -326,7 +330,9 @@ export function createClient(options: ClientOptions = {}): Client {
     native: options.fetch === undefined,
     async authorization() {
       const current = typeof token === 'function' ? await token() : token
-      return current ? { authorization: `Bearer ${current}` } : {}
+      if (!current) return {}
+      if (/^[!-~]+$/.test(current)) return { authorization: `Bearer ${current}` }
+      throw new ApiError(0, 'config_invalid', 'The token has characters that no header may have.')
     },
   })
   return checkMethods('client', client, CLIENT_METHODS)
@@ -355,7 +361,7 @@ function requestsOf(transport: Transport) {
 function clientOf(transport: Transport): Client {
   const { get, post, remove } = requestsOf(transport)
   const client: Client = {
-    ...assetMethods(transport),
+    ...assetMethods(transport, { get, post, remove }),
     info: () => get('/api/info'),
     tools: (options) => get(`/api/tools${queryOf(options)}`),
     tool: (name, options) =>
@@ -386,8 +392,7 @@ function clientOf(transport: Transport): Client {
       return (await get<{ entries: wire.BoardEntryInfo[] }>(path)).entries
     },
     editData: (id, edit) => post(`${at(id)}/data`, edit),
-    events: (id, { after = 0, limit = 500, signal } = {}) =>
-      get(`${at(id)}/events?after=${after}&limit=${limit}`, signal),
+    events: (id, { signal, ...page } = {}) => get(`${at(id)}/events${queryOf(page)}`, signal),
     send: (id, message, { ifBusy, agent } = {}) =>
       post(`${at(id)}/messages`, { ...message, ifBusy, agent }),
     approve: async (id, call, answer) => {
@@ -428,7 +433,7 @@ function clientOf(transport: Transport): Client {
         ...options,
         loadPage: (after, signal) => client.events(id, { after, limit: 1000, signal }),
         openStream: (after, signal) =>
-          openStream(transport, `${at(id)}/stream?after=${after}`, String(after), signal),
+          openStream(transport, `${at(id)}/stream`, String(after), signal),
       }),
   }
   return client
@@ -489,8 +494,7 @@ async function nullFor<T>(code: string, answer: Promise<T>): Promise<T | null> {
 }
 
 /** Returns the methods about assets and tables. */
-function assetMethods(transport: Transport) {
-  const { get, post, remove } = requestsOf(transport)
+function assetMethods(transport: Transport, { get, post, remove }: ReturnType<typeof requestsOf>) {
   return {
     upload: (file, options) => upload(transport, file, options),
     assets: (options) => get(`/api/assets${queryOf(options)}`),

@@ -1,3 +1,4 @@
+import { errorMessage } from '../core/errors.ts'
 import { readEventStream, type ServerSentEvent } from './server-sent-events.ts'
 import { ApiError } from './transport.ts'
 
@@ -120,7 +121,9 @@ function untilVisible(signal: AbortSignal): Promise<void> {
 
 function asApiError(reason: unknown): ApiError {
   if (reason instanceof ApiError) return reason
-  return new ApiError(0, 'unreachable', 'The connection was lost.', { cause: reason })
+  return new ApiError(0, 'unreachable', `The connection was lost (${errorMessage(reason)}).`, {
+    cause: reason,
+  })
 }
 
 /**

@@ -15,7 +15,9 @@ export class ApiError extends ByrefError {
 
   /** Whether the same request may succeed later. */
   get transient(): boolean {
-    return this.status === 0 || this.status === 408 || this.status === 429 || this.status >= 500
+    const { status, code } = this
+    if (code === 'config_invalid') return false
+    return status === 0 || status === 408 || status === 429 || status >= 500
   }
 }
 

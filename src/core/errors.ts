@@ -150,6 +150,12 @@ export function publicMessage({ code, message }: ByrefError): string {
   return PRIVATE.has(code) ? 'The server failed: see its log for the cause' : message
 }
 
+/** Rethrows an error about options that a client sent: if they are invalid, its request is, and not the configuration. */
+export function rethrowForClient(error: unknown): never {
+  const isInvalid = error instanceof ByrefError && error.code === 'config_invalid'
+  throw isInvalid ? new ByrefError('bad_request', error.message, { cause: error }) : error
+}
+
 /**
  * Returns an error's message for a conversation, which models and clients read. The message of a store, a disk or a
  * database may name hosts and folders: it becomes a process warning.

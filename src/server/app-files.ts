@@ -11,6 +11,8 @@ const POLICY = [
   "style-src 'self' 'unsafe-inline'",
   "img-src 'self' data: blob:",
   "media-src 'self' blob:",
+  // Vite inlines small fonts.
+  "font-src 'self' data:",
   "frame-src 'self' blob:",
   "object-src 'none'",
   "base-uri 'none'",

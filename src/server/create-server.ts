@@ -167,12 +167,15 @@ class AgentServer implements Server {
     const { requestsPerMinute = this.#auth.required ? 1200 : null, uploadBytes = MAX_UPLOAD } =
       options.limits ?? {}
     this.#limit = createRateLimit(requestsPerMinute)
+    const { allowedHosts: hosts = [], allowedOrigins: origins = [] } = options
+    const guard = createGuard({ hosts, origins })
+    if (options.app) checkApp(options.app)
     this.#hub = new EventHub(agents, this.#first.log)
     this.#readers = createReaders(agents, this.#first.log)
     const uploads = options.uploads ? new ResumableUploads(options.uploads, uploadBytes) : null
     const routes = this.#routes(uploads)
     this.openApi = openApiDocument(routes)
-    this.#mount(routes, uploads)
+    this.#mount(routes, { uploads, guard })
   }
 
   /** A field, because apps pass it to a server or mount it. */
@@ -213,13 +216,15 @@ class AgentServer implements Server {
     ]
   }
 
-  #mount(routes: readonly Route[], uploads: ResumableUploads | null): void {
-    const { allowedHosts: hosts = [], allowedOrigins: origins = [] } = this.#options
-    const { log = errorsOnly, app: workbench } = this.#options
+  #mount(
+    routes: readonly Route[],
+    { uploads, guard }: { uploads: ResumableUploads | null; guard: ReturnType<typeof createGuard> },
+  ): void {
+    const { allowedOrigins: origins = [], log = errorsOnly, app: workbench } = this.#options
     const app = this.#app
     const metrics = createMetrics(this.#hub)
     const pipeline = createPipeline({
-      guard: createGuard({ hosts, origins }),
+      guard,
       draining: (c) => (this.#isDraining ? drainingAnswer(c) : null),
       log,
       metrics,
@@ -242,12 +247,6 @@ class AgentServer implements Server {
       }),
     )
     app.use(asMiddleware(pipeline, '*'))
-    if (workbench && !existsSync(`${workbench}/index.html`)) {
-      throw new ByrefError(
-        'config_invalid',
-        `createServer: app is the folder of a web app, and there is no ${workbench}/index.html`,
-      )
-    }
     if (workbench !== null) app.route('/', appFiles(workbench))
   }
 
@@ -397,4 +396,12 @@ function drainingAnswer(c: Context): Response | null {
     return c.body('retry: 1000\n\n', 200, { 'content-type': 'text/event-stream' })
   }
   throw new ByrefError('shutting_down', 'This server is stopping: try again in a moment')
+}
+
+function checkApp(folder: string): void {
+  if (existsSync(`${folder}/index.html`)) return
+  throw new ByrefError(
+    'config_invalid',
+    `createServer: app is the folder of a web app, and there is no ${folder}/index.html`,
+  )
 }

@@ -68,7 +68,6 @@ export function listen(
   const env: ServerEnv = { compresses: true }
   const fetch = (request: Request) => app.fetch(request, env)
   const server = createAdaptorServer({ fetch, hostname }) as HttpServer
-  completeResponse()
   // Headers must arrive soon. A body may take as long as bytes arrive.
   server.headersTimeout = 30_000
   server.requestTimeout = 0
@@ -106,19 +105,6 @@ function cannotListen(error: NodeJS.ErrnoException, hostname: string, port: numb
   const reason =
     reasons[error.code ?? ''] ?? `Cannot listen on ${hostname}:${port}: ${error.message}`
   return new ByrefError('config_invalid', reason, { cause: error })
-}
-
-/** Hono's Node adapter replaces the global Response by a faster one, which lacks `bytes()`. */
-function completeResponse(): void {
-  if (Object.hasOwn(Response.prototype, 'bytes')) return
-  const bytes = async function (this: Response): Promise<Uint8Array> {
-    return new Uint8Array(await this.arrayBuffer())
-  }
-  Object.defineProperty(Response.prototype, 'bytes', {
-    value: bytes,
-    configurable: true,
-    writable: true,
-  })
 }
 
 /**

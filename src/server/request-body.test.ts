@@ -60,4 +60,19 @@ describe('the issues of edits and conditions', () => {
     ])
     expect(await pathsOf(await ask(`${at}?columns=[1]`))).toEqual(['columns.0'])
   })
+
+  it('says what is wrong with the options of a run and of a fork', async () => {
+    const { ask } = openApi(['Hello'])
+    const sent = await ask('/api/conversations', { method: 'POST', json: {} })
+    const { id } = (await sent.json()) as { id: string }
+    const reason = async (path: string, json: object) => {
+      const answer = await ask(`/api/conversations/${id}/${path}`, { method: 'POST', json })
+      expect(answer.status).toBe(400)
+      return ((await answer.json()) as { error: { message: string } }).error.message
+    }
+    const settings = { temprature: 1 }
+    expect(await reason('messages', { content: 'x', settings })).toContain('temperature')
+    expect(await reason('messages', { content: 'x', output: { type: 'nope' } })).toContain('type')
+    expect(await reason('fork', { at: 'a', before: 'b' })).toContain('either')
+  })
 })

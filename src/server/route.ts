@@ -3,6 +3,7 @@ import type { z } from 'zod'
 import type { Agent } from '../agent/agent-contract.ts'
 import { ByrefError, type ByrefErrorCode } from '../core/errors.ts'
 import type { Speaker } from '../core/messages/spoken-by.ts'
+import { setRecent } from '../core/recent.ts'
 import {
   type ConversationLog,
   type ConversationSummary,
@@ -224,8 +225,7 @@ function queryReader(schema: z.ZodType): (c: Context) => unknown {
     }
     const query = parse(schema, c.req.query(), 'query')
     if (text.length <= CACHE.characters) {
-      if (known.size >= CACHE.queries) known.clear()
-      known.set(text, Object.freeze(query))
+      setRecent(known, text, Object.freeze(query), CACHE.queries)
     }
     return query
   }

@@ -106,6 +106,8 @@ describe('rows of a table', () => {
       ['sort=none', 422, 'invalid_arguments'],
       ['sort=n&offset=100000', 422, 'invalid_arguments'],
       ['where=[{"column":"n","is":"odd"}]', 400, 'bad_request'],
+      ['where=[{"column":"n","is":"equal"}]', 400, 'bad_request'],
+      ['where=[{"column":"n","is":"not_equal","to":null}]', 400, 'bad_request'],
     ] as const) {
       expect([query, await refusal(await ask(`${path}?${query}`))]).toEqual([
         query,

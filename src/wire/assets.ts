@@ -103,11 +103,25 @@ export const rowsQuery = z.strictObject({
 })
 
 /** One condition on a column. */
-export const condition = z.strictObject({
-  column: z.string(),
-  is: z.enum(['equal', 'not_equal', 'less', 'at_most', 'more', 'at_least', 'contains', 'missing']),
-  to: z.union([z.string(), z.number(), z.boolean(), z.null()]).optional(),
-})
+export const condition = z
+  .strictObject({
+    column: z.string(),
+    is: z.enum([
+      'equal',
+      'not_equal',
+      'less',
+      'at_most',
+      'more',
+      'at_least',
+      'contains',
+      'missing',
+    ]),
+    to: z.union([z.string(), z.number(), z.boolean(), z.null()]).optional(),
+  })
+  .refine(({ is, to }) => is === 'missing' || (to ?? null) !== null, {
+    message: 'needs a value; for cells without a value, use missing',
+    path: ['to'],
+  })
 
 /** A page of a table's rows. */
 export const rowsPage = z.object({

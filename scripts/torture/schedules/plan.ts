@@ -1,6 +1,6 @@
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider'
+import { createRandom, type Random } from '../../../src/agent/fixtures/random.ts'
 import type { PlannedCall } from '../runs/planned-model.ts'
-import { createRandom, type Random } from './random.ts'
 
 /**
  * Returns the answers with calls that a seed determines for each message of the form `do <task>`, in the order of the

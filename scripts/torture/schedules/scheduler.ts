@@ -1,4 +1,4 @@
-import type { Random } from './random.ts'
+import type { Random } from '../../../src/agent/fixtures/random.ts'
 
 /** Decides when each delayed operation continues. */
 export interface Scheduler {

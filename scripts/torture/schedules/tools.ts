@@ -1,8 +1,8 @@
+import type { Random } from '../../../src/agent/fixtures/random.ts'
 import type { Tool, ToolContext } from '../../../src/boundary/tool.ts'
 import { bodyOf } from '../bodies.ts'
 import type { Effects } from '../runs/effects.ts'
 import { isIdempotent } from '../runs/tools.ts'
-import type { Random } from './random.ts'
 import type { Scheduler } from './scheduler.ts'
 
 interface Input {

@@ -1,6 +1,6 @@
 import { syncBuiltinESMExports } from 'node:module'
 import timersPromises from 'node:timers/promises'
-import type { Random } from './random.ts'
+import type { Random } from '../../../src/agent/fixtures/random.ts'
 import type { Scheduler } from './scheduler.ts'
 
 interface Timer {

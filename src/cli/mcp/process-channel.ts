@@ -33,6 +33,11 @@ export interface ProcessOptions {
   log?(line: string): void
 }
 
+/** Quotes a word for Windows: doubles quotes, and the backslashes before a quote. */
+function quoted(word: string): string {
+  return `"${word.replace(/\\+(?="|$)/g, '$&$&').replaceAll('"', '""')}"`
+}
+
 /**
  * Starts an MCP server and talks to it on stdio. The server has the environment of this process. `send` rejects when
  * the process has ended. `close` ends its input, and then the process.
@@ -44,8 +49,8 @@ export function processChannel(
 ): ProcessChannel {
   // On Windows, npx and similar commands are scripts, which only a shell can start.
   const shell = process.platform === 'win32'
-  const quoted = shell ? args.map((arg) => JSON.stringify(arg)) : args
-  const child = spawn(command, quoted, {
+  const [file = '', ...rest] = shell ? [command, ...args].map(quoted) : [command, ...args]
+  const child = spawn(file, rest, {
     shell,
     cwd,
     env: { ...process.env, ...env },

@@ -60,7 +60,8 @@ export function metasBlock(
   return [METAS_HEADING, ...note, ...blocks].join('\n')
 }
 
-const CHARS_PER_TOKEN = 4
+/** The number of ASCII characters per token, for estimates. */
+export const CHARS_PER_TOKEN = 4
 
 /** Estimates the tokens of a text: one per four ASCII characters, and one for each other character. */
 export function estimateTokens(text: string): number {

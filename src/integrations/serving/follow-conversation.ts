@@ -1,7 +1,7 @@
 import type { Agent } from '../../agent/agent-contract.ts'
 import type { ApprovalAnswer } from '../../agent/approve.ts'
 import { createBoard } from '../../core/board/board.ts'
-import { ByrefError } from '../../core/errors.ts'
+import { ByrefError, rethrowForClient } from '../../core/errors.ts'
 import {
   type AskedCall,
   type ConversationState,
@@ -20,7 +20,6 @@ import { resolveLimits } from '../../engine/limits.ts'
 import { next } from '../../engine/next.ts'
 import { tryOnBoard } from '../../engine/session-values.ts'
 import { readAll } from '../../log/conversation-log.ts'
-import { rethrowForClient } from './request-handler.ts'
 
 /** The state of a conversation, and all its events from then on, in order. Includes events that only stream. */
 export type FollowedConversation = Awaited<ReturnType<typeof followConversation>>

@@ -1,6 +1,6 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { meterStream } from '../../assets/bodies/body.ts'
-import { ByrefError, errorMessage, HTTP_STATUS, loggedMessage } from '../../core/errors.ts'
+import { ByrefError, errorMessage, HTTP_STATUS, publicMessage } from '../../core/errors.ts'
 import { warn } from '../../core/in-background.ts'
 
 /** Answers web requests. It is a function with a `fetch` property, so it fits servers that take either. */
@@ -66,12 +66,6 @@ function noBody(cause?: unknown): ByrefError {
   return new ByrefError('bad_request', message, { cause })
 }
 
-/** Rethrows an error about options that a client sent: if they are invalid, its request is, and not the configuration. */
-export function rethrowForClient(error: unknown): never {
-  const isInvalid = error instanceof ByrefError && error.code === 'config_invalid'
-  throw isInvalid ? new ByrefError('bad_request', error.message, { cause: error }) : error
-}
-
 /**
  * Reads the JSON of a request and checks its form.
  *
@@ -100,7 +94,8 @@ export function failureResponse(error: unknown): Response {
 
 /** Returns the message of an error for a browser. What the browser must not read becomes a process warning. */
 export function failureText(error: unknown): string {
-  if (error instanceof ByrefError) return loggedMessage(error)
-  warn(`A request failed: ${errorMessage(error)}`, error)
-  return 'Something went wrong'
+  const text = error instanceof ByrefError ? publicMessage(error) : 'Something went wrong'
+  const message = errorMessage(error)
+  if (text !== message) warn(`A request failed: ${message}`, error)
+  return text
 }

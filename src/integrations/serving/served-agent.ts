@@ -9,11 +9,10 @@ import {
 } from '../../agent/served-agents.ts'
 import { defineTool, type Tool } from '../../boundary/tool.ts'
 import { checkOptions, is, type OptionTable } from '../../core/check-options.ts'
-import { ByrefError } from '../../core/errors.ts'
+import { ByrefError, rethrowForClient } from '../../core/errors.ts'
 import { inBackground } from '../../core/in-background.ts'
 import type { JsonValue } from '../../core/json/json.ts'
 import type { Speaker } from '../../core/messages/spoken-by.ts'
-import { rethrowForClient } from './request-handler.ts'
 
 /**
  * An agent. Or, if clients bring tools (functions, frontend tools), a function that makes an agent with these tools and

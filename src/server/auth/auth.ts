@@ -3,6 +3,7 @@ import { getCookie } from 'hono/cookie'
 import { createRemoteJWKSet, decodeJwt, errors, type JWTVerifyGetKey, jwtVerify } from 'jose'
 import { checkOptions, is, type OptionTable } from '../../core/check-options.ts'
 import { ByrefError } from '../../core/errors.ts'
+import { role } from '../../wire/server-info.ts'
 import type { Caller } from '../caller.ts'
 import { callerOf, readToken, signingKey } from './tokens.ts'
 
@@ -17,7 +18,8 @@ export interface AuthOptions {
 }
 
 const JWKS: OptionTable<JwksOptions> = {
-  ...is.all(is.required(is.string), 'url', 'issuer', 'audience'),
+  url: is.required(is.checked('a URL', (url) => URL.canParse(String(url)))),
+  ...is.all(is.required(is.string), 'issuer', 'audience'),
   ...is.all(is.string, 'namespaceClaim', 'roleClaim'),
 }
 export const AUTH_OPTIONS: OptionTable<AuthOptions> = {
@@ -72,7 +74,7 @@ export class Auth {
   async authenticate(c: Context): Promise<Caller> {
     if (!this.required) return LOCAL_USER
     const header = c.req.header('authorization') ?? ''
-    const bearer = /^Bearer +([\w.~+/=-]+)$/i.exec(header)?.[1]
+    const bearer = /^Bearer +(\S+)$/i.exec(header)?.[1]
     const token = bearer ?? getCookie(c, SESSION_COOKIE)
     if (!token) {
       const message = 'This request needs a token: send it as "Authorization: Bearer …"'
@@ -88,7 +90,7 @@ const CALLER: OptionTable<Caller> = {
   subject: is.required(is.string),
   // A misspelt claim must not put the callers of all tenants into one namespace.
   namespace: is.required(is.nullable(is.string)),
-  role: is.required(is.oneOf('reader', 'member', 'owner')),
+  role: is.required(is.oneOf(...role.options)),
   expiresAt: is.finite,
 }
 
@@ -133,7 +135,7 @@ const ALGORITHMS = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA 
  * Creates a check of tokens by the keys of an identity provider. The keys are fetched when first needed, and cached for
  * ten minutes. It throws ByrefError `unreachable` if they cannot be fetched, because the token may still be valid.
  */
-export function jwksVerifier(options: JwksOptions): (token: string) => Promise<Caller | null> {
+function jwksVerifier(options: JwksOptions): (token: string) => Promise<Caller | null> {
   const { url, issuer, audience, namespaceClaim = 'namespace', roleClaim = 'role' } = options
   const keys = remoteKeys(url)
   return async (token) => {

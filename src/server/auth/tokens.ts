@@ -23,7 +23,7 @@ const FOR_API = 'byref'
 const FOR_ASSETS = 'byref-assets'
 
 /** Minimum length of a secret for HMAC with SHA-256, in characters (RFC 7518, section 3.2). */
-export const SECRET_LENGTH = 32
+const SECRET_LENGTH = 32
 
 /**
  * Creates a key from a secret. The key signs tokens (JWT, HS256) and URLs of assets.
@@ -39,14 +39,22 @@ export function signingKey(secret: string): Uint8Array {
   )
 }
 
+const DURATION = is.checked<string>('text such as "12h" or "30d"', (value) =>
+  /^0*[1-9]\d* ?[smhdwy]$/.test(String(value)),
+)
+
 const CLAIMS: OptionTable<TokenClaims> = {
   subject: is.required(is.string),
   namespace: is.required(is.nullable(is.string)),
-  role: is.required(is.oneOf('owner', 'member', 'reader')),
-  expiresIn: is.required(is.either(is.number, is.string)),
+  role: is.required(is.oneOf(...role.options)),
+  expiresIn: is.required(is.either(is.finite, DURATION)),
 }
 
-/** Creates a token that a server with this key accepts. */
+/**
+ * Creates a token that a server with this key accepts.
+ *
+ * @throws ByrefError `config_invalid` for claims of the wrong form
+ */
 export async function signToken(key: Uint8Array, claims: TokenClaims): Promise<string> {
   const { subject, namespace, role, expiresIn } = checkOptions('signToken', claims, CLAIMS)
   return new SignJWT({ namespace, role })

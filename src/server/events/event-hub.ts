@@ -147,7 +147,7 @@ export class EventHub {
     const key = scopedKey(namespace, conversation)
     const entry = this.#watched.get(key)
     for (const record of records) {
-      this.#applyPartial(key, record.event)
+      if (this.#partial.has(key)) this.#applyPartial(key, record.event)
       if (entry) this.#push(key, entry, record)
     }
     if (deleted) {

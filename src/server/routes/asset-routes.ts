@@ -223,13 +223,12 @@ export function signRoute({ key, required }: Pick<Auth, 'key' | 'required'>): Ro
       summary: 'A URL of an asset that needs no token until it expires',
       body: wire.signBody,
       answers: { 200: wire.signed },
-      errors: ['config_invalid'],
     },
     async (call) => {
       const { path, download, expiresIn } = call.body
       if (required && key === null) {
         throw new ByrefError(
-          'config_invalid',
+          'bad_request',
           'The server cannot sign URLs: give createServer a secret in auth, in addition to jwks or verify',
         )
       }

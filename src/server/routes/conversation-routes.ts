@@ -1,10 +1,11 @@
 import type { Context } from 'hono'
 import { deleteConversation } from '../../agent/delete-conversation.ts'
 import { attachment, fileName } from '../../assets/asset-response.ts'
-import { ByrefError } from '../../core/errors.ts'
+import { ByrefError, rethrowForClient } from '../../core/errors.ts'
 import type { LogRecord } from '../../core/events/events.ts'
 import { isPlainObject } from '../../core/json/json.ts'
 import { newId } from '../../core/new-id.ts'
+import { setRecent } from '../../core/recent.ts'
 import type { ConversationLog, ConversationSummary } from '../../log/conversation-log.ts'
 import { asCopy } from '../../log/end-open-work.ts'
 import { exportLines } from '../../log/export-lines.ts'
@@ -132,6 +133,7 @@ export const conversationRoutes: readonly Route[] = [
       const attempt = body.id === undefined ? attemptId() : undefined
       const fork = await agentOf()
         .fork(id, { ...body, id: body.id ?? attempt ?? newId() })
+        .catch(rethrowForClient)
         .catch(unlessRepeated(attempt, ['conversation_exists', 'log_conflict']))
       return fork === null ? json({ id: attempt }) : json({ id: fork }, 201)
     },
@@ -193,8 +195,7 @@ export function conversationListRoute(hub: Pick<EventHub, 'version'>): Route {
           next,
         })
         page = { version, text, until: now + PAGE_MS }
-        if (pages.size >= MAX_PAGES) pages.clear()
-        pages.set(key, page)
+        setRecent(pages, key, page, MAX_PAGES)
       }
       return { jsonText: page.text, status: 200 }
     },

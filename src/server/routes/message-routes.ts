@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { RunOptions } from '../../agent/start-run.ts'
-import { ByrefError } from '../../core/errors.ts'
+import { ByrefError, rethrowForClient } from '../../core/errors.ts'
 import type { EventOf } from '../../core/events/events.ts'
 import type { JsonValue } from '../../core/json/json.ts'
 import type { LabelInput } from '../../core/labels/label.ts'
@@ -55,7 +55,6 @@ export const messageRoutes: readonly Route[] = [
         'schema_violation',
         'asset_not_found',
         'invalid_reference',
-        'config_invalid',
       ],
     },
     send,
@@ -148,6 +147,7 @@ async function send(call: Call<undefined, z.infer<typeof wire.sendBody>>) {
       ...(body.output ? { output: body.output } : {}),
       ...(body.settings ? { settings: body.settings as ModelSettings } : {}),
     })
+    .catch(rethrowForClient)
     // A message id that the client chose is new only once, whatever the idempotency key.
     .catch(unlessRepeated(inputs[0]?.id === attempt ? attempt : undefined, ['message_exists']))
   return run ? json(sentNow(run), 202) : json(await sentBefore(agent.log, id, inputs))
