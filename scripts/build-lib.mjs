@@ -35,6 +35,16 @@ const findChunks = {
     add(core, join(root, 'src/index.ts'))
   },
 }
+/** The form of the bundles. */
+const FORM = {
+  format: 'esm',
+  entryFileNames: '[name].js',
+  sourcemap: true,
+  // With characters beyond Latin-1, the whole text takes twice the memory.
+  charset: 'ascii',
+  // Bundlers read the annotations: `webpackIgnore`, `@__NO_SIDE_EFFECTS__`.
+  comments: { annotation: true, jsdoc: false, legal: false },
+}
 const bundle = await rolldown({
   cwd: root,
   input: Object.fromEntries(entries),
@@ -44,14 +54,8 @@ const bundle = await rolldown({
 })
 await bundle.write({
   dir: dist,
-  format: 'esm',
-  entryFileNames: '[name].js',
+  ...FORM,
   chunkFileNames: 'chunks/[name]-[hash].js',
-  sourcemap: true,
-  // With characters beyond Latin-1, the whole text takes twice the memory.
-  charset: 'ascii',
-  // Bundlers read the annotations: `webpackIgnore`, `@__NO_SIDE_EFFECTS__`.
-  comments: { annotation: true, jsdoc: false, legal: false },
   codeSplitting: {
     groups: [
       { name: 'neutral', test: (id) => neutral.has(id), priority: 2 },
@@ -70,12 +74,7 @@ const child = await rolldown({
 })
 await child.write({
   dir: join(dist, 'assets/tables'),
-  format: 'esm',
-  entryFileNames: '[name].js',
+  ...FORM,
   chunkFileNames: 'table-child/[name]-[hash].js',
-  sourcemap: true,
-  charset: 'ascii',
-  // Bundlers read the annotations: `webpackIgnore`, `@__NO_SIDE_EFFECTS__`.
-  comments: { annotation: true, jsdoc: false, legal: false },
 })
 await child.close()

@@ -4,7 +4,7 @@ import { LineSplitter } from '../../core/line-splitter.ts'
 import type { Channel, RpcMessage } from '../../integrations/mcp/rpc/json-rpc.ts'
 
 /** The line of each message, so that an unchanged message is passed on byte for byte. */
-const lines = new WeakMap<RpcMessage, string>()
+const originals = new WeakMap<RpcMessage, string>()
 
 /** Creates a connection with one JSON message per line, as MCP uses on stdio. `close` ends only the output. */
 export function lineChannel(input: Readable, output: Writable): Channel {
@@ -30,7 +30,7 @@ export function lineChannel(input: Readable, output: Writable): Channel {
       output.on('error', close)
     },
     send(message) {
-      const line = lines.get(message) ?? JSON.stringify(message)
+      const line = originals.get(message) ?? JSON.stringify(message)
       return new Promise((resolve) => output.write(`${line}\n`, () => resolve()))
     },
     async close() {
@@ -48,7 +48,7 @@ function parse(line: string): RpcMessage[] {
     const messages = [value]
       .flat()
       .filter((one) => typeof one === 'object' && one !== null) as RpcMessage[]
-    if (!Array.isArray(value) && messages[0]) lines.set(messages[0], line)
+    if (!Array.isArray(value) && messages[0]) originals.set(messages[0], line)
     return messages
   } catch {
     process.stderr.write(`byref mcp: ignored a line that is not JSON: ${line.slice(0, 200)}\n`)

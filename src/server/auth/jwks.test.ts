@@ -117,6 +117,11 @@ describe('tokens of an identity provider', () => {
     for (const bearer of cases) expect(await callerOf(bearer)).toEqual([401, 'unauthorized'])
   })
 
+  it('need the URL of the keys', () => {
+    const jwks = { url: 'login.example', issuer: ISSUER, audience: AUDIENCE }
+    expect(() => openApi([], { auth: { jwks } })).toThrow('auth.jwks.url must be a URL')
+  })
+
   it('work together with those of byref token', async () => {
     expect(await callerOf(await token('owner'))).toMatchObject({ role: 'owner' })
   })

@@ -84,7 +84,7 @@ async function findPlaces(
 }
 
 interface Match {
-  /** Returns the value to sort by. */
+  /** The value to sort by. */
   cell: unknown
   place: number
 }

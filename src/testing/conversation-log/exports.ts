@@ -95,7 +95,7 @@ export function testExports(check: Check): void {
   })
 }
 
-/** Returns the last line of an export. */
+/** The last line of an export. */
 export const END = { byref: 'end' }
 
 /** Returns all lines of an export. */

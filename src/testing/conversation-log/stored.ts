@@ -3,7 +3,6 @@ import type { ConversationEvent } from '../../core/events/events.ts'
 import type { Check } from './check.ts'
 import { chat, contentOf, message } from './events.ts'
 
-/** Returns an event as it is stored: like JSON would store it. */
 export function testStored(check: Check): void {
   check('appends all or nothing', async (log) => {
     const delta: ConversationEvent = { type: 'TEXT_MESSAGE_CONTENT', messageId: 'm', delta: 'x' }
