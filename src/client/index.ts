@@ -44,6 +44,7 @@ export type {
 export { isDeleted } from '../core/messages/message.ts'
 export {
   type AnswerSource,
+  METADATA_KEYS,
   type ReadMetadata,
   readMetadata,
 } from '../core/messages/read-metadata.ts'

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { AGENT_METADATA_KEYS } from '../core/messages/read-metadata.ts'
 import { id, jsonObject, limit, time } from './common.ts'
 
 const participant = z.looseObject({
@@ -45,22 +46,11 @@ export const messagesPage = z.object({
   newer: z.int().nullable(),
 })
 
-/** Metadata that only the agent may write. */
-const AGENTS_OWN = [
-  'tool_calls',
-  'tool_result',
-  'has_debug_data',
-  'reasoning',
-  'answer_parts',
-  'answer_sources',
-  'incomplete',
-]
-
 /** Metadata that a person sends. */
 export const sentMetadata = z
   .looseObject({})
-  .refine((given) => !AGENTS_OWN.some((key) => key in given), {
-    error: `only the agent may write ${AGENTS_OWN.join(', ')}`,
+  .refine((given) => !AGENT_METADATA_KEYS.some((key) => key in given), {
+    error: `only the agent may write ${AGENT_METADATA_KEYS.join(', ')}`,
   })
   .optional()
 

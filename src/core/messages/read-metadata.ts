@@ -38,10 +38,33 @@ export interface AnswerSource {
   fileName?: string
 }
 
+/** The reserved keys of metadata that only the agent writes. */
+export const AGENT_METADATA_KEYS = [
+  'tool_calls',
+  'tool_result',
+  'has_debug_data',
+  'reasoning',
+  'answer_parts',
+  'answer_sources',
+  'incomplete',
+] as const
+
+/** The reserved keys of a message's metadata. Other keys are kept unchanged. */
+export const METADATA_KEYS = [
+  'attribution',
+  'href',
+  'footer_items',
+  'attachments',
+  'debug',
+  ...AGENT_METADATA_KEYS,
+] as const
+
+type MetadataKey = (typeof METADATA_KEYS)[number]
+
 /** A reserved key with a value of the wrong type. */
 export interface MetadataProblem {
   /** The key, or `metadata` if the metadata is not an object. */
-  key: string
+  key: MetadataKey | 'metadata'
   /** A description, such as `metadata.href is not text`. */
   message: string
 }
@@ -107,12 +130,13 @@ export function readMetadata({ metadata }: Pick<Message, 'metadata'>): ReadMetad
 }
 
 /** Reports a problem with a key. */
-type Wrong = (key: string, what: string) => void
+type Wrong = (key: MetadataKey, what: string) => void
 
 function parseMetadata(metadata: Record<string, unknown>): ReadMetadata {
   const problems: MetadataProblem[] = []
   const wrong: Wrong = (key, what) => problems.push({ key, message: `metadata.${key} ${what}` })
-  const get = (key: string): unknown => (Object.hasOwn(metadata, key) ? metadata[key] : undefined)
+  const get = (key: MetadataKey): unknown =>
+    Object.hasOwn(metadata, key) ? metadata[key] : undefined
   const footer = get('footer_items')
   return {
     attribution: readText('attribution', get('attribution'), wrong),
@@ -139,20 +163,20 @@ function isAbsent(value: unknown): value is undefined | null {
   return value === undefined || value === null
 }
 
-function readText(key: string, value: unknown, wrong: Wrong): string | null {
+function readText(key: MetadataKey, value: unknown, wrong: Wrong): string | null {
   if (isAbsent(value)) return null
   if (typeof value === 'string') return value.trim() === '' ? null : value
   wrong(key, 'is not text')
   return null
 }
 
-function readFlag(key: string, value: unknown, wrong: Wrong): boolean {
+function readFlag(key: MetadataKey, value: unknown, wrong: Wrong): boolean {
   if (!isAbsent(value) && typeof value !== 'boolean') wrong(key, 'is not a boolean')
   return value === true
 }
 
 function readList<T>(
-  key: string,
+  key: MetadataKey,
   value: unknown,
   wrong: Wrong,
   read: (item: unknown) => T | null,

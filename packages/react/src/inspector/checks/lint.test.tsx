@@ -21,6 +21,7 @@ const FIXTURES: Record<LintCode, Message[]> = {
   tool_calls_malformed: [bad({ tool_calls: 'look' })],
   tool_result_malformed: [bad({ tool_result: ['c1'] })],
   attachments_malformed: [bad({ attachments: { assetRef: 'asset://a' } })],
+  answer_parts_malformed: [bad({ answer_parts: ['text'] })],
   answer_sources_malformed: [bad({ answer_sources: [{ url: 'javascript:x' }] })],
   reasoning_malformed: [bad({ reasoning: 'because' })],
   has_debug_data_not_boolean: [bad({ has_debug_data: 'yes' })],

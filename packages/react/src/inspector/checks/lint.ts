@@ -1,4 +1,4 @@
-import { isDeleted, type Message, readMetadata } from 'byref/client'
+import { isDeleted, type Message, type ReadMetadata, readMetadata } from 'byref/client'
 import { readHref } from '../../thread/href.ts'
 import { isRecord } from '../../ui/is-record.ts'
 import { auditOf } from './audit.ts'
@@ -15,6 +15,7 @@ export const LINT_CODES = {
     'tool_calls must be a list of { id, name, arguments }; others are left out.',
   tool_result_malformed: 'tool_result must be an object with a tool_call_id; it is not read.',
   attachments_malformed: 'attachments must be a list of { assetRef, … }; others are left out.',
+  answer_parts_malformed: 'answer_parts must be a list of { type, … }; others are left out.',
   answer_sources_malformed:
     'answer_sources must be a list of { url?, title? }; others are left out.',
   reasoning_malformed: 'reasoning must be a list of { text }; others are left out.',
@@ -39,7 +40,7 @@ export interface Finding {
 }
 
 /** The code for a key with the wrong type. */
-const BY_KEY: Record<string, LintCode> = {
+const BY_KEY: Record<ReadMetadata['problems'][number]['key'], LintCode> = {
   metadata: 'metadata_not_object',
   attribution: 'attribution_not_text',
   href: 'href_not_text',
@@ -47,10 +48,12 @@ const BY_KEY: Record<string, LintCode> = {
   tool_calls: 'tool_calls_malformed',
   tool_result: 'tool_result_malformed',
   attachments: 'attachments_malformed',
+  answer_parts: 'answer_parts_malformed',
   answer_sources: 'answer_sources_malformed',
   reasoning: 'reasoning_malformed',
   has_debug_data: 'has_debug_data_not_boolean',
   incomplete: 'incomplete_not_boolean',
+  debug: 'debug_not_object',
 }
 
 /**
@@ -81,10 +84,7 @@ export function lint(
 function ofMessage(message: Message): Finding[] {
   const { href, problems } = readMetadata(message)
   const find = (code: LintCode, detail: string) => ({ code, messageId: message.id, detail })
-  const findings = problems.flatMap(({ key, message }) => {
-    const code = BY_KEY[key]
-    return code ? find(code, message) : []
-  })
+  const findings = problems.map(({ key, message }) => find(BY_KEY[key], message))
   if (href !== null) {
     const target = readHref(href)
     if (target.type === 'rejected') findings.push(find('href_rejected', href))

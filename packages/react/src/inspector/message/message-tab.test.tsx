@@ -23,6 +23,12 @@ describe('MessageTab', () => {
     expect(screen.queryByText('has_debug_data', { selector: 'li' })).toBeNull()
   })
 
+  it('names no metadata that byref uses', async () => {
+    const metadata = { answer_parts: [{ type: 'call' }], answer_sources: [{ title: 'A book' }] }
+    await renderInApp(<MessageTab />, { state: stateOf(message({ metadata })) })
+    expect(screen.queryByText(/does not use/)).toBeNull()
+  })
+
   it('shows the message of the hash, else the last one, or the one that is chosen', async () => {
     const { unmount } = await renderInApp(<MessageTab />, { state, at: '/#m-a' })
     expect(tree()).toContain('id: "a"')

@@ -1,4 +1,4 @@
-import { isDeleted, type Message } from 'byref/client'
+import { isDeleted, METADATA_KEYS, type Message } from 'byref/client'
 import { MessageSquareCode } from 'lucide-react'
 import { useMemo } from 'react'
 import { useConversation, useConversationId } from '../../app/conversation-context.tsx'
@@ -7,11 +7,13 @@ import { useSeesDebug } from '../../app/role.ts'
 import { JsonExplorer } from '../../json/json-explorer.tsx'
 import { readHash } from '../../thread/read-hash.ts'
 import { Empty } from '../../ui/empty.tsx'
+import { isRecord } from '../../ui/is-record.ts'
 import { JumpText } from '../jump-text.tsx'
 import { Section } from '../section.tsx'
 import { MessageDebug } from './message-debug.tsx'
 import { MessageOptions } from './message-options.tsx'
-import { unknownKeys } from './unknown-keys.ts'
+
+const KNOWN: ReadonlySet<string> = new Set(METADATA_KEYS)
 
 /** Renders one message exactly as it is stored: its JSON, the metadata that byref does not use, and its debug data. */
 export function MessageTab() {
@@ -74,4 +76,9 @@ export function MessageTab() {
 function around(messages: readonly Message[], message: Message): readonly Message[] {
   const place = messages.indexOf(message)
   return messages.slice(Math.max(0, place - 100), place + 100)
+}
+
+/** Returns the keys of a message's metadata that have no effect. */
+function unknownKeys({ metadata }: Message): string[] {
+  return isRecord(metadata) ? Object.keys(metadata).filter((key) => !KNOWN.has(key)) : []
 }
