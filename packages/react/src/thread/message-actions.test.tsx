@@ -1,9 +1,10 @@
 import { fireEvent, screen, waitFor, within } from '@testing-library/react'
 import type { ConversationEvent, Message } from 'byref/client'
-import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { Notifications } from '../app/notifications.tsx'
 import { message, runStarted, stateOf } from '../testing/messages.ts'
 import { type RenderOptions, renderInApp } from '../testing/render-in-app.tsx'
+import { server } from '../testing/server.ts'
 import { Queued } from './queued.tsx'
 import { ThreadItem } from './thread-item.tsx'
 import { timeline } from './timeline.ts'
@@ -161,5 +162,14 @@ describe('MessageActions', () => {
     await show([question, reply], { role: 'reader' })
     expect(namesIn(await menuOf('a'))).toEqual(['Copy text', 'Copy link'])
     expect(screen.queryByRole('button', { name: 'Debug' })).toBeNull()
+  })
+
+  it('offers the debug data of a saved page in the menu, too', async () => {
+    server.hasSavedDebug = true
+    onTestFinished(() => {
+      server.hasSavedDebug = false
+    })
+    await show([question, reply], { role: 'reader' })
+    expect(namesIn(await menuOf('a'))).toEqual(['Copy text', 'Copy link', 'Debug data'])
   })
 })

@@ -109,7 +109,7 @@ function Items({
   const isQueued = useConversation(({ inbox }) =>
     inbox.some((one) => one.message.id === message.id),
   )
-  const { hasDebug } = readMetadata(message)
+  const maySeeDebug = useSeesDebug() && readMetadata(message).hasDebug
   const { content, id } = message
   const isText = typeof content === 'string' && content !== ''
 
@@ -146,7 +146,7 @@ function Items({
           Copy link
         </MenuItem>
       )}
-      {hasDebug && mayWrite && (
+      {maySeeDebug && (
         <MenuItem icon={Bug} onSelect={() => change({ debug: '' }, { hash: `m-${id}` })}>
           Debug data
         </MenuItem>
