@@ -107,7 +107,7 @@ function Trust({ id }: { id: string }) {
 }
 
 const MAKERS: Record<AssetCreated['by'], string> = {
-  user: 'you',
+  user: 'a person',
   tool: 'the tool',
   agent: 'the model',
   system: 'byref',

@@ -72,6 +72,13 @@ describe('AssetsTab', () => {
     expect(original.getAttribute('href')).toContain('asset=src')
   })
 
+  it('does not claim that the reader uploaded a file', async () => {
+    details()
+    const state = stateOf(created('f', { ...file, by: 'user' }))
+    await renderInApp(<AssetsTab />, { state, at: '/?asset=f' })
+    expect((await screen.findByText('Uploaded by')).nextSibling?.textContent).toBe('a person')
+  })
+
   it('lets an owner delete an asset after a confirmation', async () => {
     details()
     const remove = vi.spyOn(client, 'deleteAsset').mockResolvedValue()
