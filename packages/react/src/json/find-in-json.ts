@@ -4,13 +4,15 @@ import { isBranch, type JsonPath } from './tree-rows.ts'
 export interface FindOptions {
   /** Ends the search without a result. */
   signal?: AbortSignal
-  /** Maximum number of hits. Default: 500. */
+  /** Maximum number of hits. Default: {@link MOST_HITS}. */
   most?: number
 }
 
 /** How long a search may block the page at a time, in milliseconds. */
 const SLICE = 12
-const MOST = 500
+
+/** The number of hits after which a search ends. */
+export const MOST_HITS = 500
 
 /** A node on the way, and how it was reached. */
 interface Place {
@@ -25,7 +27,7 @@ interface Place {
 export async function findInJson(
   value: unknown,
   text: string,
-  { signal, most = MOST }: FindOptions = {},
+  { signal, most = MOST_HITS }: FindOptions = {},
 ): Promise<JsonPath[]> {
   const wanted = text.toLowerCase()
   const hits: JsonPath[] = []

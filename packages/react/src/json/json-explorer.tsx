@@ -3,7 +3,7 @@ import { useDeferredValue, useEffect, useMemo, useState } from 'react'
 import { Button } from '../ui/button.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { formatCount } from '../ui/format.ts'
-import { findInJson } from './find-in-json.ts'
+import { findInJson, MOST_HITS } from './find-in-json.ts'
 import { JsonTree } from './json-tree.tsx'
 import { type JsonPath, pathOf } from './tree-rows.ts'
 
@@ -107,5 +107,5 @@ function useHits(value: unknown, text: string) {
 function countHits(count: number, index: number): string {
   if (count === 0) return 'No hits'
   if (count === 1) return `${formatCount(1)} hit`
-  return `${formatCount(index + 1)} of ${formatCount(count)}${count === 500 ? '+' : ''} hits`
+  return `${formatCount(index + 1)} of ${formatCount(count)}${count === MOST_HITS ? '+' : ''} hits`
 }

@@ -10,7 +10,7 @@ export interface Saved {
   tokensByValue: number | null
 }
 
-/** Estimate for text and JSON, as everywhere in byref. */
+/** Estimate for text and JSON of which only the size is known. */
 export const BYTES_PER_TOKEN = 4
 
 /** Smaller sums are not shown, in bytes. */
