@@ -1,5 +1,6 @@
 import { formatAssetRef } from 'byref/client'
 import { type ReactNode, useCallback, useMemo, useSyncExternalStore } from 'react'
+import { Listeners } from '../ui/listeners.ts'
 import {
   type Navigation,
   NavigationContext,
@@ -18,7 +19,8 @@ const NOTHING: Open = { view: {}, hash: '' }
 
 /** What is open in each conversation. Panes of the same conversation share it. */
 export class OpenPlaces {
-  readonly #listeners = new Set<() => void>()
+  readonly #listeners = new Listeners()
+  readonly subscribe = this.#listeners.subscribe
   readonly #open = new Map<string, Open>()
   readonly #inspectors: string[] = []
 
@@ -28,31 +30,22 @@ export class OpenPlaces {
 
   set(id: string, open: Open): void {
     this.#open.set(id, open)
-    this.#tell()
+    this.#listeners.tell()
   }
 
   /** Tells that an inspector of a conversation is there. Returns the function that ends it. */
   addInspector(id: string): () => void {
     this.#inspectors.push(id)
-    this.#tell()
+    this.#listeners.tell()
     return () => {
       this.#inspectors.splice(this.#inspectors.indexOf(id), 1)
-      this.#tell()
+      this.#listeners.tell()
     }
   }
 
   /** Returns whether there is an inspector of a conversation. */
   hasInspector(id: string): boolean {
     return this.#inspectors.includes(id)
-  }
-
-  readonly subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
-  }
-
-  #tell(): void {
-    for (const listener of this.#listeners) listener()
   }
 }
 

@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from 'react'
+import { Listeners } from '../ui/listeners.ts'
 import { useMedia } from '../ui/use-media.ts'
 
 /**
@@ -15,7 +16,7 @@ const WIDE: Record<keyof Panels, string> = {
   conversations: '(min-width: 48rem)',
   inspector: '(min-width: 68.75rem)',
 }
-const listeners = new Set<() => void>()
+const listeners = new Listeners()
 let columns: Panels = read()
 let drawer: keyof Panels | null = null
 
@@ -27,8 +28,8 @@ export function useIsColumn(panel: keyof Panels): boolean {
 /** Returns whether this pane is open, as a column or as a drawer. */
 export function usePanel(panel: keyof Panels): boolean {
   const isColumn = useIsColumn(panel)
-  const isOpen = useSyncExternalStore(subscribe, () => columns[panel])
-  const isDrawer = useSyncExternalStore(subscribe, () => drawer === panel)
+  const isOpen = useSyncExternalStore(listeners.subscribe, () => columns[panel])
+  const isDrawer = useSyncExternalStore(listeners.subscribe, () => drawer === panel)
   return isColumn ? isOpen : isDrawer
 }
 
@@ -42,18 +43,13 @@ export function setPanel(panel: keyof Panels, open: boolean): void {
       // Without storage, the choice lasts until the page is closed.
     }
   } else drawer = open ? panel : null
-  for (const listener of listeners) listener()
+  listeners.tell()
 }
 
 /** Closes the open drawer, if any. Columns stay open. */
 export function closeDrawer(): void {
   drawer = null
-  for (const listener of listeners) listener()
-}
-
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener)
-  return () => listeners.delete(listener)
+  listeners.tell()
 }
 
 function read(): Panels {

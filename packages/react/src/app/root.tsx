@@ -1,7 +1,5 @@
 import { Direction } from 'radix-ui'
 import { createContext, type ReactNode, use, useEffect, useState } from 'react'
-import { attachedFiles } from '../composer/attached-files.ts'
-import { outboxOf } from '../composer/outbox.ts'
 import { type Renderers, RenderersContext } from '../renderers/renderers-context.ts'
 import { ContainerContext } from '../ui/container.ts'
 import { useDirection } from '../ui/direction.ts'
@@ -27,22 +25,21 @@ export function Root({ server, renderers, theme, children }: RootProps) {
   const [container, setContainer] = useState<HTMLElement | null>(null)
   useKeptFocus()
   const direction = useDirection(container)
-  const { queries } = server
+  const { attachedFiles, outbox, queries } = server
   useEffect(() => {
     queries.mount()
     return () => queries.unmount()
   }, [queries])
   useEffect(() => {
-    const files = attachedFiles(server)
     // The browser asks whether to leave, because uploads would stop.
-    const onLeave = (event: Event) => files.isUploading && event.preventDefault()
+    const onLeave = (event: Event) => attachedFiles.isUploading && event.preventDefault()
     addEventListener('beforeunload', onLeave)
     return () => {
       removeEventListener('beforeunload', onLeave)
-      outboxOf(server).clear()
-      files.clear()
+      outbox.clear()
+      attachedFiles.clear()
     }
-  }, [server])
+  }, [attachedFiles, outbox])
   return (
     <ServerContext value={server}>
       <RenderersContext value={renderers}>

@@ -15,6 +15,8 @@ import {
   type LabelsInfo,
 } from 'byref/client'
 import { createContext, use } from 'react'
+import { AttachedFiles } from '../composer/attached-files.ts'
+import { Outbox } from '../composer/outbox.ts'
 import { isRecord } from '../ui/is-record.ts'
 import { ToastList } from '../ui/toast-list.ts'
 import { visibleText } from '../ui/visible-text.ts'
@@ -238,6 +240,8 @@ export function createServer(own: Client, { saved, first, filesUrl }: ServerOpti
     queries,
     conversations,
     toasts,
+    attachedFiles: new AttachedFiles(),
+    outbox: new Outbox(),
     /** Reports an action that failed. `what` is a whole sentence. */
     tellError: toasts.tellError,
     /** Says what was done. `what` is a whole sentence. */

@@ -1,22 +1,16 @@
 import { useSyncExternalStore } from 'react'
+import { Listeners } from '../ui/listeners.ts'
 
 /** The chosen theme. `system` follows the operating system. */
 export type Theme = 'system' | 'light' | 'dark'
 
 const KEY = 'byref-theme'
-const listeners = new Set<() => void>()
+const listeners = new Listeners()
 let chosen: Theme | null = null
 
 /** Returns the chosen theme of the workbench, which the browser saves. */
 export function useTheme(): Theme {
-  return useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
-    currentTheme,
-    () => 'system',
-  )
+  return useSyncExternalStore(listeners.subscribe, currentTheme, () => 'system')
 }
 
 /** Chooses a theme for this browser. */
@@ -29,7 +23,7 @@ export function setTheme(theme: Theme): void {
   } catch {
     // Without storage, the choice lasts until the page is closed.
   }
-  for (const listener of listeners) listener()
+  listeners.tell()
 }
 
 /** Switches between light and dark, starting from the visible theme. */

@@ -1,5 +1,5 @@
 import type { Attachment, UploadResult } from 'byref/client'
-import type { Server } from '../app/server.ts'
+import { Listeners } from '../ui/listeners.ts'
 
 /** A file that is being uploaded, or is complete. */
 export interface Upload {
@@ -37,7 +37,8 @@ let lastKey = 0
 export class AttachedFiles {
   readonly #places = new Map<string, readonly Upload[]>()
   readonly #running = new Map<number, AbortController>()
-  readonly #listeners = new Set<() => void>()
+  readonly #listeners = new Listeners()
+  readonly subscribe = this.#listeners.subscribe
 
   get(place: string): readonly Upload[] {
     return this.#places.get(place) ?? NONE
@@ -59,11 +60,6 @@ export class AttachedFiles {
     }
     check()
     return promise.finally(this.subscribe(check))
-  }
-
-  readonly subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
   }
 
   /** Adds a file, and makes the first attempt to attach it. */
@@ -118,7 +114,7 @@ export class AttachedFiles {
   #set(place: string, uploads: readonly Upload[]): void {
     if (uploads.length === 0) this.#places.delete(place)
     else this.#places.set(place, uploads)
-    for (const listener of [...this.#listeners]) listener()
+    this.#listeners.tell()
   }
 
   #attempt({ key, attempt }: Upload): void {
@@ -126,13 +122,4 @@ export class AttachedFiles {
     this.#running.set(key, controller)
     void attempt(key, controller.signal).finally(() => this.#running.delete(key))
   }
-}
-
-const filesOf = new WeakMap<object, AttachedFiles>()
-
-/** Returns the files of unsent messages on a server. */
-export function attachedFiles({ queries }: Pick<Server, 'queries'>): AttachedFiles {
-  const known = filesOf.get(queries) ?? new AttachedFiles()
-  filesOf.set(queries, known)
-  return known
 }

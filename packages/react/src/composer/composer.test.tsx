@@ -5,7 +5,6 @@ import { asked, message, runStarted, stateOf } from '../testing/messages.ts'
 import { renderInApp } from '../testing/render-in-app.tsx'
 import { server } from '../testing/server.ts'
 import { summary } from '../testing/summaries.ts'
-import { attachedFiles } from './attached-files.ts'
 import { Composer } from './composer.tsx'
 import { keepDraft, readDraft } from './drafts.ts'
 import { attach, suggestReference } from './suggestions.ts'
@@ -446,7 +445,7 @@ describe('Composer', () => {
     answer((path) => Response.json(path.startsWith('/api/assets?') ? { asset, table: null } : {}))
     const first = await renderInApp(<Composer />)
     act(() => attach(new File(['x'], 'a.csv')))
-    await waitFor(() => expect(attachedFiles(server).get('c1')).toHaveLength(1))
+    await waitFor(() => expect(server.attachedFiles.get('c1')).toHaveLength(1))
     first.unmount()
     const other = await renderInApp(<Composer />, { id: 'c2' })
     expect(screen.queryByText('a.csv')).toBeNull()
@@ -577,12 +576,10 @@ describe('Composer', () => {
     fireEvent.keyDown(box(), { key: 'Enter' })
     await waitFor(() => expect(requests.at(-1)?.path).toBe('/api/conversations/new/messages'))
     act(() => attach(new File(['x'], 'late.csv')))
-    await waitFor(() => expect(attachedFiles(server).get('')).toHaveLength(1))
+    await waitFor(() => expect(server.attachedFiles.get('')).toHaveLength(1))
     sent.resolve(Response.json({}))
     await waitFor(() => expect(router.state.location.pathname).toBe('/c/new'))
-    const names = attachedFiles(server)
-      .get('new')
-      ?.map(({ file }) => file.name)
+    const names = server.attachedFiles.get('new')?.map(({ file }) => file.name)
     expect([names, screen.queryByText('late.csv')]).toEqual([['late.csv'], null])
   })
 

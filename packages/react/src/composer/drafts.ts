@@ -1,7 +1,8 @@
 import { useCallback, useLayoutEffect, useState, useSyncExternalStore } from 'react'
+import { Listeners } from '../ui/listeners.ts'
 
 const drafts = new Map<string, string>()
-const listeners = new Set<() => void>()
+const listeners = new Listeners()
 
 /** The places of new conversations on the page. */
 const taken = new Set<string>()
@@ -41,14 +42,14 @@ export function keepDraft(place: string, text: string): void {
   } catch {
     // Without storage, the text lasts until the page is closed.
   }
-  for (const listener of [...listeners]) listener()
+  listeners.tell()
 }
 
 /** Returns the unsent text at a place, and its setter. */
 export function useDraft(place: string) {
   // A server has no storage.
   const text = useSyncExternalStore(
-    subscribe,
+    listeners.subscribe,
     () => readDraft(place),
     () => '',
   )
@@ -58,11 +59,6 @@ export function useDraft(place: string) {
     [place],
   )
   return [text, setText] as const
-}
-
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener)
-  return () => listeners.delete(listener)
 }
 
 function storedDraft(place: string): string {

@@ -1,5 +1,5 @@
-import type { Server } from '../app/server.ts'
 import type { errorText } from '../ui/error-text.ts'
+import { Listeners } from '../ui/listeners.ts'
 
 /** What happens with the unsent message at a place ({@link useDraftPlace}). */
 export interface Outgoing {
@@ -18,47 +18,30 @@ const WRITING: Outgoing = { status: null, problem: null, attempt: null, conversa
 /** What happens with unsent messages, also while another conversation is shown. */
 export class Outbox {
   readonly #places = new Map<string, Outgoing>()
-  readonly #listeners = new Set<() => void>()
+  readonly #listeners = new Listeners()
+  readonly subscribe = this.#listeners.subscribe
 
   get(place: string): Outgoing {
     return this.#places.get(place) ?? WRITING
-  }
-
-  readonly subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
   }
 
   /** Changes what happens with a message, and returns it. */
   change(place: string, part: Partial<Outgoing>): Outgoing {
     const next = { ...this.get(place), ...part }
     this.#places.set(place, next)
-    this.#tell()
+    this.#listeners.tell()
     return next
   }
 
   /** Forgets a message that was sent. */
   forget(place: string): void {
     this.#places.delete(place)
-    this.#tell()
+    this.#listeners.tell()
   }
 
   /** Forgets all messages. Those that wait for files are not sent. */
   clear(): void {
     this.#places.clear()
-    this.#tell()
+    this.#listeners.tell()
   }
-
-  #tell(): void {
-    for (const listener of [...this.#listeners]) listener()
-  }
-}
-
-const outboxes = new WeakMap<object, Outbox>()
-
-/** Returns what happens with the unsent messages to a server. */
-export function outboxOf({ queries }: Pick<Server, 'queries'>): Outbox {
-  const known = outboxes.get(queries) ?? new Outbox()
-  outboxes.set(queries, known)
-  return known
 }

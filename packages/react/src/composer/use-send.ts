@@ -4,9 +4,9 @@ import { useConversationId } from '../app/conversation-context.tsx'
 import { useNavigation } from '../app/navigation.tsx'
 import { useServer } from '../app/server.ts'
 import { errorText } from '../ui/error-text.ts'
-import { attachedFiles, attachmentsOf } from './attached-files.ts'
+import { attachmentsOf } from './attached-files.ts'
 import { keepDraft, readDraft } from './drafts.ts'
-import { type Outgoing, outboxOf } from './outbox.ts'
+import type { Outgoing } from './outbox.ts'
 
 type IfBusy = 'queue' | 'steer'
 
@@ -21,12 +21,9 @@ export function useSend(place: string): Pick<Outgoing, 'status' | 'problem'> & {
   release: () => void
   dismissProblem: () => void
 } {
-  const server = useServer()
-  const { client, forgetConversations, tellError } = server
+  const { attachedFiles: files, client, forgetConversations, outbox, tellError } = useServer()
   const id = useConversationId()
   const { openConversation } = useNavigation()
-  const files = attachedFiles(server)
-  const outbox = outboxOf(server)
   const read = () => outbox.get(place)
   const { status, problem } = useSyncExternalStore(outbox.subscribe, read, read)
   const created = useRef<string | null>(null)

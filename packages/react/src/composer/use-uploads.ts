@@ -2,7 +2,7 @@ import type { Attachment } from 'byref/client'
 import { useSyncExternalStore } from 'react'
 import { useServer } from '../app/server.ts'
 import { errorText } from '../ui/error-text.ts'
-import { attachedFiles, type Upload } from './attached-files.ts'
+import type { Upload } from './attached-files.ts'
 import type { SuggestedAsset } from './suggestions.ts'
 
 /**
@@ -19,9 +19,7 @@ export function useUploads(place: string): {
   retry: (key: number) => void
   remove: (key: number) => void
 } {
-  const server = useServer()
-  const { assetQuery, client, queries } = server
-  const files = attachedFiles(server)
+  const { assetQuery, attachedFiles: files, client, queries } = useServer()
   const read = () => files.get(place)
   const uploads = useSyncExternalStore(files.subscribe, read, read)
 

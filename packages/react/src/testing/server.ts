@@ -1,8 +1,6 @@
 import { createClient } from 'byref/client'
 import { createServer } from '../app/server.ts'
-import { attachedFiles } from '../composer/attached-files.ts'
 import { keepDraft } from '../composer/drafts.ts'
-import { outboxOf } from '../composer/outbox.ts'
 
 /** The client of the tests. */
 export const client = createClient()
@@ -13,7 +11,7 @@ export const server = createServer(client, { filesUrl: '/' })
 /** Forgets unsent messages and their files, and the messages of the app. Test files share one server. */
 export function resetServer(): void {
   for (const place of ['', 'c1']) keepDraft(place, '')
-  outboxOf(server).clear()
-  attachedFiles(server).clear()
+  server.outbox.clear()
+  server.attachedFiles.clear()
   server.toasts.clear()
 }

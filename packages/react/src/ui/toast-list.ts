@@ -1,4 +1,5 @@
 import { errorText } from './error-text.ts'
+import { Listeners } from './listeners.ts'
 
 /** A notification about something that failed, or that was done elsewhere on the page. */
 export interface Toast {
@@ -12,7 +13,8 @@ const MOST = 3
 
 /** The notifications that a person has not dismissed yet. */
 export class ToastList {
-  readonly #listeners = new Set<() => void>()
+  readonly #listeners = new Listeners()
+  readonly subscribe = this.#listeners.subscribe
   #toasts: readonly Toast[] = []
   #lastKey = 0
 
@@ -40,11 +42,6 @@ export class ToastList {
     this.#change([])
   }
 
-  readonly subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
-  }
-
   #add(toast: Omit<Toast, 'key'>): void {
     this.#lastKey += 1
     this.#change([...this.#toasts.slice(1 - MOST), { ...toast, key: this.#lastKey }])
@@ -52,6 +49,6 @@ export class ToastList {
 
   #change(next: readonly Toast[]): void {
     this.#toasts = next
-    for (const listener of this.#listeners) listener()
+    this.#listeners.tell()
   }
 }
