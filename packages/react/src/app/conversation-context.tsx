@@ -30,7 +30,8 @@ const newConversation: ConversationSource = {
   reconnect: () => {},
 }
 
-const Context = createContext<ConversationSource>(newConversation)
+/** Provides any source of a conversation, such as a recorded one. */
+export const ConversationContext = createContext<ConversationSource>(newConversation)
 const SoFar = createContext(false)
 
 /** Follows the conversation with this id while it is shown. Null is a conversation that has not started. */
@@ -46,15 +47,12 @@ export function ConversationProvider({ id, children }: { id: string | null; chil
   }, [id, conversations])
   const source =
     live?.id === id ? live : { ...newConversation, id, status: pending(id), loaded: id === null }
-  return <Context value={source}>{children}</Context>
+  return <ConversationContext value={source}>{children}</ConversationContext>
 }
-
-/** Provides any source of a conversation, such as a recorded one. */
-export const ConversationSourceProvider = Context
 
 /** Returns the id of the conversation, or null if it has not started. */
 export function useConversationId(): string | null {
-  return use(Context).id
+  return use(ConversationContext).id
 }
 
 /**
@@ -67,7 +65,7 @@ export function LoadedSoFar({ children }: { children: ReactNode }) {
 
 /** Returns a part of the conversation's state. The selector must return the same object for the same state. */
 export function useConversation<T>(select: (state: ConversationState) => T): T {
-  const source = use(Context)
+  const source = use(ConversationContext)
   const soFar = use(SoFar)
   const read = () => select(source.loaded || soFar ? source.getState() : emptyConversation)
   return useSyncExternalStore(source.subscribe, read, read)
@@ -75,14 +73,14 @@ export function useConversation<T>(select: (state: ConversationState) => T): T {
 
 /** Returns whether the whole conversation is loaded. */
 export function useLoaded(): boolean {
-  const source = use(Context)
+  const source = use(ConversationContext)
   const read = () => source.loaded
   return useSyncExternalStore(source.subscribe, read, read)
 }
 
 /** Returns the status of the connection, and the function that tries again after the server refused it. */
 export function useConnection(): Pick<ConversationSource, 'status' | 'error' | 'reconnect'> {
-  const source = use(Context)
+  const source = use(ConversationContext)
   const readStatus = () => source.status
   const readError = () => source.error
   const status = useSyncExternalStore(source.subscribe, readStatus, readStatus)

@@ -34,14 +34,12 @@ export interface Navigation {
   Link: ComponentType<PlaceLinkProps>
 }
 
-const Context = createContext<Navigation | null>(null)
-
 /** Provides the navigation of the panes inside. */
-export const NavigationContext = Context
+export const NavigationContext = createContext<Navigation | null>(null)
 
 /** Returns the navigation of this pane. */
 export function useNavigation(): Navigation {
-  const navigation = use(Context)
+  const navigation = use(NavigationContext)
   if (!navigation) throw new Error('This component needs a <NavigationContext>.')
   return navigation
 }

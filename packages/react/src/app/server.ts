@@ -296,14 +296,12 @@ function reporting(
   })
 }
 
-const Context = createContext<Server | null>(null)
-
 /** Provides the server of the panes inside. */
-export const ServerContext = Context
+export const ServerContext = createContext<Server | null>(null)
 
 /** Returns the server that the panes use. */
 export function useServer(): Server {
-  const server = use(Context)
+  const server = use(ServerContext)
   if (!server) throw new Error('Put this component inside a <ByrefProvider>.')
   return server
 }

@@ -1,4 +1,4 @@
-import type { AssetCreated } from 'byref/client'
+import { type AssetCreated, parseAssetRef } from 'byref/client'
 import { Link2Off, Lock } from 'lucide-react'
 import { HoverCard } from 'radix-ui'
 import { type ReactNode, use, useState } from 'react'
@@ -13,7 +13,6 @@ import { visibleText } from '../ui/visible-text.ts'
 import { AssetCard } from './asset-card.tsx'
 import { AssetIcon } from './asset-icon.tsx'
 import { InsideLink } from './inside-link.ts'
-import { parse } from './kinds.ts'
 import { tableShape } from './table-shape.ts'
 
 /** Properties of {@link AssetChip}. */
@@ -34,7 +33,7 @@ export interface AssetChipProps {
  */
 export function AssetChip({ reference, literal = false, name, detail, className }: AssetChipProps) {
   const { assetQuery } = useServer()
-  const parsed = parse(reference)
+  const parsed = parseAssetRef(reference)
   const container = useContainer()
   const [hovered, setHovered] = useState(false)
   const wanted = parsed !== null && (!literal || hovered)
@@ -152,7 +151,7 @@ function byId(assets: readonly AssetCreated[]): ReadonlyMap<string, AssetCreated
 }
 
 function shorten(reference: string): string {
-  const parsed = parse(reference)
+  const parsed = parseAssetRef(reference)
   if (!parsed || parsed.id.length <= 14) return reference
   return reference.replace(parsed.id, `${parsed.id.slice(0, 5)}…${parsed.id.slice(-5)}`)
 }

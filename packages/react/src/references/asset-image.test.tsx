@@ -1,7 +1,7 @@
 import { act, fireEvent, screen, waitFor } from '@testing-library/react'
 import { emptyConversation } from 'byref/client'
 import { expect, it, vi } from 'vitest'
-import { ConversationSourceProvider } from '../app/conversation-context.tsx'
+import { ConversationContext } from '../app/conversation-context.tsx'
 import { renderInApp } from '../testing/render-in-app.tsx'
 import { AssetImage } from './asset-image.tsx'
 
@@ -20,9 +20,9 @@ it('reloads an image when the connection is back', async () => {
     },
   }
   await renderInApp(
-    <ConversationSourceProvider value={source}>
+    <ConversationContext value={source}>
       <AssetImage reference="asset://a1" alt="A boat" />
-    </ConversationSourceProvider>,
+    </ConversationContext>,
   )
   const enter = (status: 'live' | 'reconnecting') =>
     act(() => {

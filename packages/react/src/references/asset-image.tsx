@@ -1,3 +1,4 @@
+import { parseAssetRef } from 'byref/client'
 import { use } from 'react'
 import { useConversationId } from '../app/conversation-context.tsx'
 import { ViewLink } from '../app/navigation.tsx'
@@ -7,7 +8,6 @@ import { useLoadFailure } from '../app/use-load-failure.ts'
 import { cn } from '../ui/cn.ts'
 import { AssetChip, BrokenChip } from './asset-chip.tsx'
 import { InsideLink } from './inside-link.ts'
-import { parse } from './kinds.ts'
 
 /** Properties of {@link AssetImage}. */
 export interface AssetImageProps {
@@ -23,7 +23,7 @@ export interface AssetImageProps {
  */
 export function AssetImage({ reference, alt, className }: AssetImageProps) {
   const { client } = useServer()
-  const parsed = parse(reference)
+  const parsed = parseAssetRef(reference)
   const url = parsed ? client.assetUrl(reference) : ''
   const [failed, onError] = useLoadFailure(url)
   const inConversation = useConversationId() !== null

@@ -4,12 +4,13 @@ import {
   formatAssetRef,
   formatVariableRef,
   type Message,
+  parseAssetRef,
   parseVariableRef,
   type VariableExpression,
   type VariableRef,
 } from 'byref/client'
 import { errorText } from '../ui/error-text.ts'
-import { isAsset, parse } from './kinds.ts'
+import { isAsset } from './kinds.ts'
 
 let last: { messages: readonly Message[]; board: Board } | null = null
 
@@ -59,7 +60,7 @@ export function storedIn(
     const found = readVariable(messages, formatVariableRef({ ...variable, path }))
     if ('problem' in found) return null
     const { assetRef, offloaded, size } = Object(found.value) as Record<string, unknown>
-    const parts = isAsset(assetRef) ? parse(assetRef) : null
+    const parts = isAsset(assetRef) ? parseAssetRef(assetRef) : null
     if (!parts) continue
     const isWhole = offloaded === true && rest.length === 0
     // A file is its reference. Only what is in it is elsewhere.

@@ -1,9 +1,9 @@
+import { parseAssetRef } from 'byref/client'
 import { useServer } from '../app/server.ts'
 import { useQuery } from '../app/server-queries.ts'
 import { fieldQuery } from '../preview/field-query.ts'
 import { AssetChip, AssetLink } from './asset-chip.tsx'
 import { AssetImage } from './asset-image.tsx'
-import { parse } from './kinds.ts'
 
 /** Maximum length of a value that replaces its reference, in characters. */
 const SHORT = 200
@@ -23,7 +23,7 @@ export function EmbeddedAsset({
   imageClass?: string
 }) {
   const { assetQuery, client } = useServer()
-  const parsed = parse(reference)
+  const parsed = parseAssetRef(reference)
   const { data } = useQuery({ ...assetQuery(parsed?.id ?? ''), enabled: parsed !== null })
   const isField = Boolean(data?.asset.structured && parsed?.fieldPath?.length)
   const field = useQuery({

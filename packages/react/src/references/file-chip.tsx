@@ -1,13 +1,13 @@
+import { parseAssetRef } from 'byref/client'
 import { useServer } from '../app/server.ts'
 import { useQuery } from '../app/server-queries.ts'
 import { AssetChip } from './asset-chip.tsx'
-import { parse } from './kinds.ts'
 import { tableShape } from './table-shape.ts'
 
 /** Renders a file by name; for a table also its rows and columns. */
 export function FileChip({ reference, name }: { reference: string; name?: string }) {
   const { assetQuery } = useServer()
-  const id = parse(reference)?.id
+  const id = parseAssetRef(reference)?.id
   const { data } = useQuery({ ...assetQuery(id ?? ''), enabled: id !== undefined })
   return (
     <AssetChip

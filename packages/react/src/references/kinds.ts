@@ -1,5 +1,4 @@
 import {
-  type AssetRefParts,
   findEmbeddedRefs,
   formatAssetRef,
   formatIdentity,
@@ -17,11 +16,6 @@ export function isAsset(value: unknown): value is string {
 /** Returns whether a whole value is a variable reference, or an expression of them. */
 export function isVariable(value: unknown): value is string {
   return typeof value === 'string' && value.includes('†') && parseVariableRef(value) !== null
-}
-
-/** Returns the parts of an asset URL, or null. */
-export function parse(reference: string): AssetRefParts | null {
-  return parseAssetRef(reference)
 }
 
 /** Returns the references between `<|` and `|>` in a text, as URLs. In literal text, references in code count, too. */

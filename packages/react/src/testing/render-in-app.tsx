@@ -7,7 +7,7 @@ import {
 import { render, screen } from '@testing-library/react'
 import { type ConversationState, emptyConversation, type Role } from 'byref/client'
 import type { ReactNode } from 'react'
-import { ConversationSourceProvider } from '../app/conversation-context.tsx'
+import { ConversationContext } from '../app/conversation-context.tsx'
 import { RouterNavigation } from '../app/router-navigation.tsx'
 import { ServerContext } from '../app/server.ts'
 import { TooltipProvider } from '../ui/tooltip.tsx'
@@ -49,9 +49,9 @@ export async function renderInApp(
   const root = createRootRoute({
     component: () => (
       <RouterNavigation>
-        <ConversationSourceProvider value={source}>
+        <ConversationContext value={source}>
           <div data-testid="app">{part}</div>
-        </ConversationSourceProvider>
+        </ConversationContext>
       </RouterNavigation>
     ),
     notFoundComponent: () => null,

@@ -14,7 +14,6 @@ import { CallArguments } from './call-arguments.tsx'
 import { type CallStatus, callStatus, timeTaken } from './call-status.ts'
 import { JumpLink } from './jump-link.tsx'
 import { ledgerOf, roundOf } from './ledger.ts'
-import { mappedItems } from './mapped-items.ts'
 import { CallResult } from './result-card.tsx'
 import { SubAgentLink, subConversationId } from './sub-agent.tsx'
 
@@ -199,14 +198,13 @@ function Status({ status, call }: { status: CallStatus; call: CallState | undefi
 }
 
 /** Shows how many items of a mapped call are done. */
-function Items({ call }: { call: CallState }) {
-  const items = mappedItems(call)
-  if (!items) return null
-  const { done, failed, of } = items
+function Items({ call: { items = {}, itemCount } }: { call: CallState }) {
+  if (itemCount === undefined) return null
+  const ended = Object.values(items).filter(({ done }) => done)
+  const failed = ended.filter(({ error }) => error).length
   return (
     <p className="border-t border-line px-2.5 py-1.5 text-ink-2 tabular-nums">
-      {formatCount(done)}
-      {of !== null && ` of ${formatCount(of)}`} {done === 1 && of === null ? 'item' : 'items'} done
+      {formatCount(ended.length)} of {formatCount(itemCount)} items done
       {failed > 0 && <span className="text-bad">, {formatCount(failed)} failed</span>}
     </p>
   )

@@ -1,6 +1,6 @@
 import type { Message } from 'byref/client'
-import { readMetadata } from 'byref/client'
-import { findEmbedded, parse } from '../references/kinds.ts'
+import { parseAssetRef, readMetadata } from 'byref/client'
+import { findEmbedded } from '../references/kinds.ts'
 import { findMedia, type Media } from './find-media.ts'
 import { readContent } from './read-content.ts'
 import type { TimelineItem } from './timeline-item.ts'
@@ -28,7 +28,7 @@ function placeTurn(turn: readonly TimelineItem[]): void {
   for (const [index, item] of turn.entries()) {
     if (item.type !== 'step') continue
     item.media = (made[index] ?? []).filter(({ ref }) => {
-      const id = parse(ref)?.id ?? ref
+      const id = parseAssetRef(ref)?.id ?? ref
       const isNew = !shown.has(id)
       shown.add(id)
       return isNew
@@ -77,9 +77,9 @@ function assetsShownBy(message: Message): string[] {
 
 function assetsIn(part: unknown): string[] {
   if (typeof part === 'string') {
-    const whole = parse(part)
+    const whole = parseAssetRef(part)
     if (whole) return [whole.id]
-    return findEmbedded(part).flatMap(({ url }) => parse(url)?.id ?? [])
+    return findEmbedded(part).flatMap(({ url }) => parseAssetRef(url)?.id ?? [])
   }
   const { text, image_url, file } = Object(part) as Record<string, unknown>
   return [text, image_url, Object(image_url).url, file, Object(file).assetRef].flatMap((value) =>

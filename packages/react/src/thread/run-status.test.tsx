@@ -1,7 +1,7 @@
 import { act, screen } from '@testing-library/react'
 import { type ConversationEvent, type ConversationState, emptyConversation } from 'byref/client'
 import { describe, expect, it } from 'vitest'
-import { ConversationSourceProvider } from '../app/conversation-context.tsx'
+import { ConversationContext } from '../app/conversation-context.tsx'
 import { asked, runStarted, stateOf, stepStarted } from '../testing/messages.ts'
 import { renderInApp } from '../testing/render-in-app.tsx'
 import { RunStatus } from './run-status.tsx'
@@ -28,9 +28,9 @@ async function listen(first: ConversationState) {
     if (text !== '' && text !== heard.at(-1)) heard.push(text)
   }
   await renderInApp(
-    <ConversationSourceProvider value={source}>
+    <ConversationContext value={source}>
       <RunStatus />
-    </ConversationSourceProvider>,
+    </ConversationContext>,
   )
   note()
   return {

@@ -1,7 +1,7 @@
+import { parseAssetRef } from 'byref/client'
 import { useConversation } from '../app/conversation-context.tsx'
 import { AssetImage } from '../references/asset-image.tsx'
 import { FileChip } from '../references/file-chip.tsx'
-import { parse } from '../references/kinds.ts'
 import type { Media } from './find-media.ts'
 
 /** Renders what a step made and no message shows: images with their titles, files by name. */
@@ -10,7 +10,7 @@ export function StepMedia({ media, title }: { media: readonly Media[]; title: st
   const written = useConversation(({ streaming }) => {
     const texts = Object.values(streaming)
     return media
-      .filter(({ ref }) => texts.some((text) => text.includes(parse(ref)?.id ?? ref)))
+      .filter(({ ref }) => texts.some((text) => text.includes(parseAssetRef(ref)?.id ?? ref)))
       .map(({ ref }) => ref)
       .join('\n')
   })

@@ -1,7 +1,7 @@
 import { act, fireEvent, screen } from '@testing-library/react'
 import type { ConversationState } from 'byref/client'
 import { afterEach, expect, it, vi } from 'vitest'
-import { ConversationSourceProvider } from '../app/conversation-context.tsx'
+import { ConversationContext } from '../app/conversation-context.tsx'
 import { newMessageId } from '../composer/use-send.ts'
 import { message, stateOf } from '../testing/messages.ts'
 import { renderInApp } from '../testing/render-in-app.tsx'
@@ -24,9 +24,9 @@ it('scrolls to the end for a message of this page, and not for that of another p
   const scrolled = vi.fn()
   Element.prototype.scrollTo = scrolled
   await renderInApp(
-    <ConversationSourceProvider value={source}>
+    <ConversationContext value={source}>
       <Thread />
-    </ConversationSourceProvider>,
+    </ConversationContext>,
   )
   const sender = { participant_id: 'anna', participant_role: 'user' }
   const say = (id: string, content: string) =>

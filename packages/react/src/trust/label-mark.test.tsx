@@ -8,7 +8,7 @@ import { renderInApp } from '../testing/render-in-app.tsx'
 import { MessageView } from '../thread/message-view.tsx'
 import { LabelMark } from './label-mark.tsx'
 import { labelWords } from './label-words.ts'
-import { LabelsProvider, LabelsSourceProvider } from './labels-context.tsx'
+import { LabelsContext, LabelsProvider } from './labels-context.tsx'
 
 const UNTRUSTED: WrittenLabelTree = { integrity: 'untrusted' }
 const labels = (some: Partial<LabelsInfo>): LabelsInfo => ({
@@ -60,7 +60,7 @@ describe('LabelMark', () => {
     const asset = { id: 'a1', ref: 'asset://a1', kind: 'file', mime: 'text/plain' } as const
     const state = stateOf(said, result)
     await renderInApp(
-      <LabelsSourceProvider
+      <LabelsContext
         value={labels({
           messages: { said: UNTRUSTED, res: { confidentiality: 'private', readers: ['anna'] } },
           data: { state: UNTRUSTED },
@@ -71,7 +71,7 @@ describe('LabelMark', () => {
         <MessageView message={result} header={false} />
         <DataCard entry={entry} at={null} wanted={false} />
         <AssetGallery entries={[{ ...asset, name: 'a.txt', created: null, attachedTo: null }]} />
-      </LabelsSourceProvider>,
+      </LabelsContext>,
       { state },
     )
     expect(document.getElementById('m-said')?.textContent).toContain('untrusted')

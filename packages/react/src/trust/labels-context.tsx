@@ -6,7 +6,8 @@ import { useQuery } from '../app/server-queries.ts'
 
 const NONE: LabelsInfo = { position: 0, messages: {}, assets: {}, data: {} }
 
-const Context = createContext<LabelsInfo>(NONE)
+/** Provides any labels, such as recorded ones. */
+export const LabelsContext = createContext<LabelsInfo>(NONE)
 
 /** Provides the labels of a conversation. If no run had trust on, nothing is requested. */
 export function LabelsProvider({ children }: { children: ReactNode }) {
@@ -22,15 +23,12 @@ export function LabelsProvider({ children }: { children: ReactNode }) {
     gcTime: 1000,
     placeholderData: (before, query) => (query?.queryKey[1] === conversation ? before : undefined),
   })
-  return <Context value={data ?? NONE}>{children}</Context>
+  return <LabelsContext value={data ?? NONE}>{children}</LabelsContext>
 }
-
-/** Provides any labels, such as recorded ones. */
-export const LabelsSourceProvider = Context
 
 /** Returns the labels of everything in the conversation that is untrusted or private. */
 export function useLabels(): LabelsInfo {
-  return use(Context)
+  return use(LabelsContext)
 }
 
 async function loadLabels({ client, labels }: Server, conversation: string): Promise<LabelsInfo> {

@@ -1,8 +1,7 @@
-import type { AssetInfo } from 'byref/client'
+import { type AssetInfo, parseAssetRef } from 'byref/client'
 import { useConversation } from '../app/conversation-context.tsx'
 import { useServer } from '../app/server.ts'
 import { useQuery } from '../app/server-queries.ts'
-import { parse } from '../references/kinds.ts'
 
 /** Returns the versions of an asset, oldest first, and follows the edits of the open conversation. */
 export function useVersions(id: string) {
@@ -18,12 +17,14 @@ export function versionBefore(versions: readonly AssetInfo[], id: string): Asset
   const { previous } = versions.find(({ assetId }) => assetId === id) ?? {}
   return previous === undefined
     ? undefined
-    : versions.find(({ assetId }) => assetId === parse(previous)?.id)
+    : versions.find(({ assetId }) => assetId === parseAssetRef(previous)?.id)
 }
 
 /** Returns the newest version that was made from this one. Undefined if there is none. */
 export function versionAfter(versions: readonly AssetInfo[], id: string): AssetInfo | undefined {
-  return versions.findLast(({ previous }) => previous !== undefined && parse(previous)?.id === id)
+  return versions.findLast(
+    ({ previous }) => previous !== undefined && parseAssetRef(previous)?.id === id,
+  )
 }
 
 /** Returns the number of a version, from 1. */

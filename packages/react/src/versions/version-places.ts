@@ -1,6 +1,12 @@
-import { type AssetInfo, formatAssetRef, formatVariableRef, type Message } from 'byref/client'
+import {
+  type AssetInfo,
+  formatAssetRef,
+  formatVariableRef,
+  type Message,
+  parseAssetRef,
+} from 'byref/client'
 import { boardOf } from '../references/board.ts'
-import { isAsset, parse } from '../references/kinds.ts'
+import { isAsset } from '../references/kinds.ts'
 import { isRecord } from '../ui/is-record.ts'
 
 /** A place among the saved values that names a version of an asset. */
@@ -30,7 +36,7 @@ export function versionPlaces(
     left -= 1
     if (left < 0) return
     const reference = isRecord(value) ? value.assetRef : value
-    const assetId = isAsset(reference) ? parse(reference)?.id : undefined
+    const assetId = isAsset(reference) ? parseAssetRef(reference)?.id : undefined
     if (assetId !== undefined && ids.has(assetId)) {
       const label = formatVariableRef({ type: 'variable', ...place })
       places.push({ ...place, label, value: value as VersionPlace['value'], assetId })
@@ -61,6 +67,6 @@ export function withVersion(
 }
 
 function referenceTo({ ref }: AssetInfo, before: string): string {
-  const parts = parse(ref)
-  return parts ? formatAssetRef({ ...parts, fieldPath: parse(before)?.fieldPath }) : ref
+  const parts = parseAssetRef(ref)
+  return parts ? formatAssetRef({ ...parts, fieldPath: parseAssetRef(before)?.fieldPath }) : ref
 }

@@ -1,4 +1,4 @@
-import type { AssetCreated } from 'byref/client'
+import { type AssetCreated, parseAssetRef } from 'byref/client'
 import { ArrowLeft, Download, ExternalLink, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import { PlaceLink, ViewLink } from '../../app/navigation.tsx'
@@ -8,7 +8,6 @@ import { useQuery } from '../../app/server-queries.ts'
 import { AssetFactsList, Fact } from '../../preview/asset-facts-list.tsx'
 import { AssetPreview } from '../../preview/asset-preview.tsx'
 import { MetaList } from '../../preview/meta-list.tsx'
-import { parse } from '../../references/kinds.ts'
 import { LabelMark } from '../../trust/label-mark.tsx'
 import { useLabels } from '../../trust/labels-context.tsx'
 import { Button, buttonClass } from '../../ui/button.tsx'
@@ -146,7 +145,7 @@ function Origin({ entry }: { entry: AssetEntry | null }) {
 /** Shows the original file of a table, which is what downloads. */
 function Source({ reference }: { reference: string }) {
   const { assetQuery } = useServer()
-  const id = parse(reference)?.id
+  const id = parseAssetRef(reference)?.id
   const { data } = useQuery({ ...assetQuery(id ?? ''), enabled: id !== undefined })
   if (id === undefined) return null
   const name = data?.asset.name ?? 'the original file'

@@ -1,7 +1,7 @@
+import { parseAssetRef } from 'byref/client'
 import { useMemo } from 'react'
 import { useConversation } from '../../app/conversation-context.tsx'
 import { useView } from '../../app/navigation.tsx'
-import { parse } from '../../references/kinds.ts'
 import { AssetDetail } from './asset-detail.tsx'
 import { AssetGallery } from './asset-gallery.tsx'
 import { conversationAssets } from './conversation-assets.ts'
@@ -16,7 +16,9 @@ export function AssetsTab() {
     const entry = entries.find(({ id }) => id === asset) ?? null
     return <AssetDetail key={asset} id={asset} entry={entry} />
   }
-  const edited = new Set(assets.flatMap(({ previous }) => (previous ? [parse(previous)?.id] : [])))
+  const edited = new Set(
+    assets.flatMap(({ previous }) => (previous ? [parseAssetRef(previous)?.id] : [])),
+  )
   // A file with several versions is listed once, as the newest.
   return <AssetGallery entries={entries.filter(({ id }) => !edited.has(id))} />
 }

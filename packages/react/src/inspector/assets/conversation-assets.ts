@@ -1,6 +1,5 @@
 import type { AssetCreated, ConversationState } from 'byref/client'
-import { readMetadata } from 'byref/client'
-import { parse } from '../../references/kinds.ts'
+import { parseAssetRef, readMetadata } from 'byref/client'
 import { visibleText } from '../../ui/visible-text.ts'
 
 /** An asset that the conversation made or was given. */
@@ -28,7 +27,7 @@ export function conversationAssets({
   }
   for (const message of messages) {
     for (const { assetRef, kind, mimeType, fileName = null } of readMetadata(message).attachments) {
-      const id = parse(assetRef)?.id
+      const id = parseAssetRef(assetRef)?.id
       if (!id) continue
       const known = entries.get(id)
       const entry = known ?? {
