@@ -1,31 +1,20 @@
 import { type ParseError, parse, printParseErrorCode } from 'jsonc-parser'
 import { formatCount } from '../ui/format.ts'
 import { Notice } from '../ui/notice.tsx'
+import { DownloadLink } from './download-link.tsx'
 
 /** Number of characters that are shown before and after the place of the problem. */
 const AROUND = 40
 
 /** Says what is wrong in a text that is not JSON, and in which line, and shows that place. */
-export function JsonProblem({ text, download }: { text: string; download: string }) {
+export function JsonProblem({ text, reference }: { text: string; reference: string }) {
   const problem = findJsonProblem(text)
   if (!problem) return null
   const { what, line, column, offset } = problem
   const before = text.slice(0, offset).split('\n').at(-1) ?? ''
   const after = text.slice(offset).split('\n', 1)[0] ?? ''
   return (
-    <Notice
-      tone="warn"
-      className="mb-1.5"
-      actions={
-        <a
-          href={download}
-          download
-          className="rounded px-1.5 py-1 text-xs text-ring hover:underline"
-        >
-          Download
-        </a>
-      }
-    >
+    <Notice tone="warn" className="mb-1.5" actions={<DownloadLink reference={reference} />}>
       This is not valid JSON. Line {formatCount(line)}, column {formatCount(column)}: {what}.
       <code className="mt-1 block font-mono text-xs text-ink-2">
         {before.length > AROUND && '…'}

@@ -53,9 +53,7 @@ export function TextPreview({ asset }: { asset: AssetInfo }) {
   const text = data.text.slice(0, MOST_TEXT)
   return (
     <>
-      {isJson && !data.cut && (
-        <JsonProblem text={data.text} download={client.assetUrl(asset.ref, { download: true })} />
-      )}
+      {isJson && !data.cut && <JsonProblem text={data.text} reference={asset.ref} />}
       {/^text\/html\b/.test(asset.mime) ? <HtmlPreview html={text} /> : <Source text={text} />}
       {(data.cut || text.length < data.text.length) && (
         <p className="mt-1 text-xs text-ink-3">
