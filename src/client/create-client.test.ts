@@ -254,6 +254,11 @@ describe('createClient', () => {
     await expect(client.events('c', { signal })).rejects.toThrow('enough')
   })
 
+  it('knows the URL of its server', () => {
+    expect(createClient({ baseUrl: 'http://x/byref/' }).url).toBe('http://x/byref')
+    expect(createClient().url).toBe('')
+  })
+
   it('makes URLs of assets, their fields and downloads', () => {
     const { client } = fake(() => json({}))
     expect(client.assetUrl('asset://a1')).toBe('http://x/api/assets/a1/content')

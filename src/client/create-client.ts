@@ -69,6 +69,8 @@ export type ConversationChange =
  * missing is null if a method says so.
  */
 export interface Client {
+  /** The URL of the server, without a slash at the end. Empty for the origin of the page. */
+  readonly url: string
   info(): Promise<wire.ServerInfo>
   /** Returns the tools of an agent; with a `query`, those that `search_tools` finds by it, best first. */
   tools(options?: wire.ToolsQuery): Promise<wire.ToolsList>
@@ -362,6 +364,7 @@ function clientOf(transport: Transport): Client {
   const { get, post, remove } = requestsOf(transport)
   const client: Client = {
     ...assetMethods(transport, { get, post, remove }),
+    url: transport.baseUrl,
     info: () => get('/api/info'),
     tools: (options) => get(`/api/tools${queryOf(options)}`),
     tool: (name, options) =>

@@ -19,8 +19,7 @@ export function useExportConversation(): (id: string) => void {
   const { client } = useServer()
   return (id) => {
     const link = document.createElement('a')
-    const [server = ''] = client.assetUrl('asset://a').split('/api/assets/')
-    link.href = `${server}/api/conversations/${encodeURIComponent(id)}/export`
+    link.href = `${client.url}/api/conversations/${encodeURIComponent(id)}/export`
     link.download = ''
     link.click()
   }
