@@ -1,3 +1,4 @@
+import type { Client } from 'byref/client'
 import { useNavigation } from './navigation.tsx'
 import { useServer } from './server.ts'
 
@@ -25,15 +26,30 @@ export function useExportConversation(): (id: string) => void {
   }
 }
 
+/** Returns a function that opens a conversation that was just made, such as a fork. */
+export function useOpenMade(): (id: string, hash?: string) => Promise<void> {
+  const { forgetConversations } = useServer()
+  const { openConversation } = useNavigation()
+  return async (id, hash) => {
+    forgetConversations()
+    await openConversation(id, hash)
+  }
+}
+
+/** Returns a function that sends a message again in another version of the conversation, and opens that version. */
+export function useRetry(): (...message: Parameters<Client['retry']>) => Promise<void> {
+  const { client } = useServer()
+  const openMade = useOpenMade()
+  return async (...message) => openMade((await client.retry(...message)).conversation)
+}
+
 /** Returns a function that forks a conversation and opens the fork. */
 export function useForkConversation(): (id: string) => Promise<void> {
-  const { client, forgetConversations, tellError } = useServer()
-  const { openConversation } = useNavigation()
+  const { client, tellError } = useServer()
+  const openMade = useOpenMade()
   return async (id) => {
     try {
-      const made = await client.forkConversation(id)
-      forgetConversations()
-      await openConversation(made.id)
+      await openMade((await client.forkConversation(id)).id)
     } catch (error) {
       tellError('The conversation was not forked.', error)
     }

@@ -1,37 +1,32 @@
 import { Upload } from 'lucide-react'
-import { useRef, useState } from 'react'
+import { useRef } from 'react'
 import { Button } from '../ui/button.tsx'
 import { Spinner } from '../ui/spinner.tsx'
 import { Tooltip } from '../ui/tooltip.tsx'
-import { useNavigation } from './navigation.tsx'
+import { useAction } from '../ui/use-action.ts'
+import { useOpenMade } from './conversation-actions.ts'
 import { closeDrawer } from './panels.ts'
 import { useMay } from './role.ts'
 import { useServer } from './server.ts'
 
 /** Imports an exported conversation. Only owners see it. */
 export function ImportButton() {
-  const { client, forgetConversations, tellError } = useServer()
+  const { client, tellError } = useServer()
   const field = useRef<HTMLInputElement>(null)
-  const [isBusy, setBusy] = useState(false)
-  const { openConversation } = useNavigation()
+  const openMade = useOpenMade()
   const mayImport = useMay('owner')
-  if (!mayImport) return null
-
-  async function take(file: File): Promise<void> {
-    setBusy(true)
+  const { run, isBusy } = useAction(async (file: File) => {
     try {
       const { id } = await client.importConversation(file)
-      forgetConversations()
       closeDrawer()
-      await openConversation(id)
+      await openMade(id)
     } catch (error) {
       // The notification is below a drawer.
       closeDrawer()
       tellError(`${file.name} was not imported.`, error)
-    } finally {
-      setBusy(false)
     }
-  }
+  })
+  if (!mayImport) return null
 
   return (
     <>
@@ -55,7 +50,7 @@ export function ImportButton() {
         onChange={(event) => {
           const [file] = event.target.files ?? []
           event.target.value = ''
-          if (file) void take(file)
+          if (file) run(file)
         }}
       />
     </>

@@ -2,8 +2,8 @@ import { FileDown } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { LIMITS } from '../save-page/page.ts'
 import { type Saved, savePage } from '../save-page/save-page.ts'
+import { ActionError } from '../ui/action-error.tsx'
 import { Button } from '../ui/button.tsx'
-import { errorText } from '../ui/error-text.ts'
 import { formatBytes, formatCount } from '../ui/format.ts'
 import { Modal } from '../ui/modal.tsx'
 import { Notice } from '../ui/notice.tsx'
@@ -76,11 +76,7 @@ export function SavePageDialog({ conversation, onClose }: SavePageDialogProps) {
           </span>
         </label>
       )}
-      {error !== null && (
-        <Notice tone="bad" code={errorText(error).code} live>
-          Nothing was saved. {errorText(error).message}
-        </Notice>
-      )}
+      <ActionError what="Nothing was saved." error={error} />
       {saved && <Outcome saved={saved} />}
       <div className="flex flex-wrap items-center justify-end gap-2">
         {progress && (

@@ -12,9 +12,6 @@ export const useQueries = onServer(ReactQuery.useQueries)
 /** `useInfiniteQuery` of TanStack Query, on the server of the panes. */
 export const useInfiniteQuery = onServer(ReactQuery.useInfiniteQuery)
 
-/** `useMutation` of TanStack Query, on the server of the panes. */
-export const useMutation = onServer(ReactQuery.useMutation)
-
 function onServer<Hook extends (options: never, client?: ReactQuery.QueryClient) => unknown>(
   useHook: Hook,
 ): Hook {

@@ -1,35 +1,28 @@
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { Button } from '../ui/button.tsx'
 import { errorText } from '../ui/error-text.ts'
 import { Notice } from '../ui/notice.tsx'
+import { useAction } from '../ui/use-action.ts'
 import { useServer } from './server.ts'
 
 /** Asks for a token. The browser keeps it as a cookie that scripts cannot read. */
 export function SignIn() {
   const { client, queries } = useServer()
   const [token, setToken] = useState('')
-  const [busy, setBusy] = useState(false)
-  const [problem, setProblem] = useState<{ code?: string; message: string } | null>(null)
-
-  async function enter(event: FormEvent): Promise<void> {
-    event.preventDefault()
-    setBusy(true)
-    setProblem(null)
-    try {
-      await client.openSession(token.trim())
-      await queries.resetQueries()
-    } catch (error) {
-      setProblem(errorText(error))
-    } finally {
-      setBusy(false)
-    }
-  }
+  const { run, isBusy, error } = useAction(async () => {
+    await client.openSession(token.trim())
+    await queries.resetQueries()
+  })
+  const problem = error === null ? null : errorText(error)
 
   return (
     <main className="grid h-full place-items-center overflow-y-auto bg-ground p-4">
       <title>Sign in · byref</title>
       <form
-        onSubmit={(event) => void enter(event)}
+        onSubmit={(event) => {
+          event.preventDefault()
+          run()
+        }}
         className="w-full max-w-sm rounded-xl border border-line bg-raised p-6 shadow-float"
       >
         <p
@@ -67,7 +60,7 @@ export function SignIn() {
         <Button
           look="solid"
           type="submit"
-          disabled={busy || token.trim() === ''}
+          disabled={isBusy || token.trim() === ''}
           className="mt-4 h-9 w-full"
         >
           Sign in

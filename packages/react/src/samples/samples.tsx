@@ -1,28 +1,31 @@
-import { useNavigation } from '../app/navigation.tsx'
+import { useState } from 'react'
+import { useOpenMade } from '../app/conversation-actions.ts'
 import { useMay } from '../app/role.ts'
 import { useServer } from '../app/server.ts'
-import { useMutation, useQuery } from '../app/server-queries.ts'
+import { useQuery } from '../app/server-queries.ts'
+import { useAction } from '../ui/use-action.ts'
 import { listSamples, loadSample } from './load-sample.ts'
 
 /** Renders sample conversations for people without conversations. A click loads and opens one. */
 export function Samples() {
   const server = useServer()
-  const { forgetConversations, tellError } = server
   const mayImport = useMay('owner')
-  const { openConversation } = useNavigation()
+  const openMade = useOpenMade()
   const { data } = useQuery({
     queryKey: ['samples'],
     queryFn: () => listSamples(server),
     enabled: mayImport && server.hasFiles,
     staleTime: Number.POSITIVE_INFINITY,
   })
-  const load = useMutation({
-    mutationFn: (name: string) => loadSample(server, name),
-    onSuccess: async ({ id, first }) => {
-      forgetConversations()
-      await openConversation(id, first === null ? undefined : `m-${first}`)
-    },
-    onError: (error) => tellError('The sample was not loaded.', error),
+  const [chosen, setChosen] = useState('')
+  const { run, isBusy } = useAction(async (name: string) => {
+    setChosen(name)
+    try {
+      const { id, first } = await loadSample(server, name)
+      await openMade(id, first === null ? undefined : `m-${first}`)
+    } catch (error) {
+      server.tellError('The sample was not loaded.', error)
+    }
   })
   if (!mayImport || !data) return null
   return (
@@ -36,13 +39,13 @@ export function Samples() {
           <li key={name}>
             <button
               type="button"
-              disabled={load.isPending}
-              onClick={() => load.mutate(name)}
+              disabled={isBusy}
+              onClick={() => run(name)}
               className="w-full rounded-lg border border-line px-3 py-2 text-start text-sm hover:border-line-strong hover:bg-hover disabled:opacity-60"
             >
               <span className="block font-medium">
                 {title}
-                {load.isPending && load.variables === name && ' · loading…'}
+                {isBusy && chosen === name && ' · loading…'}
               </span>
               <span className="block text-xs text-ink-3">{description}</span>
             </button>

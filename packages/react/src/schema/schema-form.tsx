@@ -1,7 +1,7 @@
 import { useId, useState } from 'react'
+import { ActionError } from '../ui/action-error.tsx'
 import { Button } from '../ui/button.tsx'
-import { errorText } from '../ui/error-text.ts'
-import { Notice } from '../ui/notice.tsx'
+import { useAction } from '../ui/use-action.ts'
 import { readField, type SchemaField, writeField } from './schema-fields.ts'
 
 /** Properties of {@link SchemaForm}. */
@@ -26,37 +26,14 @@ export function SchemaForm(props: SchemaFormProps) {
       fields.map((field) => [field.name, writeField(field, values[field.name] ?? field.initial)]),
     ),
   )
-  const [busy, setBusy] = useState(false)
-  const [problem, setProblem] = useState<{ code?: string; message: string } | null>(null)
-
-  async function submit(): Promise<void> {
-    if (busy) return
-    setProblem(null)
-    const read: Record<string, unknown> = {}
-    for (const field of fields) {
-      try {
-        const value = readField(field, entered[field.name] ?? '')
-        if (value !== undefined) read[field.name] = value
-      } catch {
-        return setProblem({ message: `${field.label} is not valid JSON.` })
-      }
-    }
-    setBusy(true)
-    try {
-      await onSubmit(read)
-    } catch (error) {
-      setProblem(errorText(error))
-    } finally {
-      setBusy(false)
-    }
-  }
+  const { run, isBusy, error } = useAction(async () => onSubmit(readAll(fields, entered)))
 
   return (
     <form
       aria-label={label}
       onSubmit={(event) => {
         event.preventDefault()
-        void submit()
+        run()
       }}
       className="space-y-3 rounded-lg border border-line p-3 text-sm"
     >
@@ -68,28 +45,41 @@ export function SchemaForm(props: SchemaFormProps) {
           onChange={(value) => setEntered((all) => ({ ...all, [field.name]: value }))}
         />
       ))}
-      {problem && (
-        <Notice tone="bad" code={problem.code} live>
-          Nothing was sent. {problem.message}
-        </Notice>
-      )}
+      <ActionError what="Nothing was sent." error={error} />
       <div className="flex flex-wrap gap-2">
         <Button
           look="solid"
           type="submit"
-          disabled={busy}
+          disabled={isBusy}
           className="h-auto max-w-full min-h-7 py-1 text-start whitespace-normal"
         >
           {submitLabel}
         </Button>
         {onCancel && (
-          <Button look="outline" disabled={busy} onClick={onCancel}>
+          <Button look="outline" disabled={isBusy} onClick={onCancel}>
             Cancel
           </Button>
         )}
       </div>
     </form>
   )
+}
+
+/** Returns the values of the fields. Throws an `Error` for one that is not JSON. */
+function readAll(
+  fields: readonly SchemaField[],
+  entered: Record<string, string>,
+): Record<string, unknown> {
+  const read: Record<string, unknown> = {}
+  for (const field of fields) {
+    try {
+      const value = readField(field, entered[field.name] ?? '')
+      if (value !== undefined) read[field.name] = value
+    } catch {
+      throw new Error(`${field.label} is not valid JSON.`)
+    }
+  }
+  return read
 }
 
 const LOOK =

@@ -16,10 +16,10 @@ import { assetsNamedIn } from '../references/kinds.ts'
 import { FlowReasons } from '../trust/flow-reasons.tsx'
 import { GivenFrom } from '../trust/given-from.tsx'
 import { WithheldValue } from '../trust/withheld-value.tsx'
+import { ActionError } from '../ui/action-error.tsx'
 import { Button } from '../ui/button.tsx'
-import { errorText } from '../ui/error-text.ts'
 import { formatCount } from '../ui/format.ts'
-import { Notice } from '../ui/notice.tsx'
+import { useAction } from '../ui/use-action.ts'
 import { CallArguments } from './call-arguments.tsx'
 import { CallPreviews } from './call-previews.tsx'
 import { ArgumentsForm } from './changed-arguments.tsx'
@@ -44,11 +44,18 @@ export function Approval({ callId, name, approval, where = '' }: ApprovalProps) 
   const title = name + useConversation((state) => placeAmongWaiting(state, callId)) + where
   const isHidden = isWithheld(approval.arguments)
   const [text, setText] = useState('')
-  const [sent, setSent] = useState(false)
-  const [problem, setProblem] = useState<{ code?: string; message: string } | null>(null)
   const needsResult = approval.needsResult === true
   const [isChanging, setChanging] = useState(false)
   const [showsArguments, setShowsArguments] = useState(false)
+  const { run, isBusy, result, error } = useAction(async (id: string, approved: boolean) => {
+    const content = text.trim()
+    const given = needsResult ? { result: readContent({ content }) as Result } : {}
+    const details = approved ? given : { reason: content || undefined }
+    await client.approve(id, callId, { approved, ...details })
+    return 'sent'
+  })
+  // The card changes when the event is in the log.
+  const isSent = isBusy || result === 'sent'
 
   if (isChanging && conversation !== null) {
     return (
@@ -66,20 +73,8 @@ export function Approval({ callId, name, approval, where = '' }: ApprovalProps) 
     )
   }
 
-  async function answer(approved: boolean): Promise<void> {
-    if (conversation === null || sent) return
-    setSent(true)
-    setProblem(null)
-    const content = text.trim()
-    const given = needsResult ? { result: readContent({ content }) as Result } : {}
-    const details = approved ? given : { reason: content || undefined }
-    try {
-      // The card changes when the event is in the log.
-      await client.approve(conversation, callId, { approved, ...details })
-    } catch (error) {
-      setProblem(errorText(error))
-      setSent(false)
-    }
+  function answer(approved: boolean): void {
+    if (conversation !== null && !isSent) run(conversation, approved)
   }
 
   return (
@@ -87,7 +82,7 @@ export function Approval({ callId, name, approval, where = '' }: ApprovalProps) 
       aria-label={`Approval of ${title}`}
       onSubmit={(event) => {
         event.preventDefault()
-        void answer(needsResult)
+        answer(needsResult)
       }}
     >
       <FlowReasons tool={name} approval={approval} />
@@ -112,18 +107,14 @@ export function Approval({ callId, name, approval, where = '' }: ApprovalProps) 
       )}
       {!isHidden && <NamedFiles values={approval.items ?? approval.arguments} />}
       <GivenFrom callId={callId} approval={approval} />
-      {problem && (
-        <Notice tone="bad" code={problem.code} live className="mx-2.5 mb-2">
-          Your answer was not accepted. {problem.message}
-        </Notice>
-      )}
+      <ActionError what="Your answer was not accepted." error={error} className="mx-2.5 mb-2" />
       {mayDecide && !isHidden && (
         <Choices
           approval={approval}
           text={text}
-          disabled={sent}
+          disabled={isSent}
           onText={setText}
-          onAnswer={(approved) => void answer(approved)}
+          onAnswer={answer}
           onEdit={() => setChanging(true)}
         />
       )}

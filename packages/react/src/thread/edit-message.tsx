@@ -1,21 +1,22 @@
 import type { Message } from 'byref/client'
 import { useEffect, useRef, useState } from 'react'
+import { useRetry } from '../app/conversation-actions.ts'
 import { useConversationId } from '../app/conversation-context.tsx'
-import { useNavigation } from '../app/navigation.tsx'
-import { useServer } from '../app/server.ts'
+import { ActionError } from '../ui/action-error.tsx'
 import { Button } from '../ui/button.tsx'
-import { errorText } from '../ui/error-text.ts'
-import { Notice } from '../ui/notice.tsx'
+import { useAction } from '../ui/use-action.ts'
 
 /** Edits a person's message and continues from there in another version of the conversation. */
 export function EditMessage({ message, onClose }: { message: Message; onClose: () => void }) {
-  const { client, forgetConversations } = useServer()
+  const retry = useRetry()
   const conversation = useConversationId()
-  const { openConversation } = useNavigation()
   const box = useRef<HTMLTextAreaElement>(null)
   const [text, setText] = useState(String(message.content))
-  const [busy, setBusy] = useState(false)
-  const [problem, setProblem] = useState<{ code?: string; message: string } | null>(null)
+  const content = text.trim()
+  const { run, isBusy, error } = useAction(async (id: string) => {
+    await retry(id, message.id, { content })
+    onClose()
+  })
 
   useEffect(() => {
     box.current?.focus()
@@ -23,19 +24,8 @@ export function EditMessage({ message, onClose }: { message: Message; onClose: (
     box.current?.form?.scrollIntoView({ block: 'nearest' })
   }, [])
 
-  async function save(): Promise<void> {
-    if (conversation === null || text.trim() === '' || busy) return
-    setBusy(true)
-    setProblem(null)
-    try {
-      const made = await client.retry(conversation, message.id, { content: text.trim() })
-      forgetConversations()
-      await openConversation(made.conversation)
-      onClose()
-    } catch (error) {
-      setProblem(errorText(error))
-      setBusy(false)
-    }
+  function save(): void {
+    if (conversation !== null && content !== '') run(conversation)
   }
 
   return (
@@ -45,7 +35,7 @@ export function EditMessage({ message, onClose }: { message: Message; onClose: (
       className="scroll-mt-4 scroll-mb-14"
       onSubmit={(event) => {
         event.preventDefault()
-        void save()
+        save()
       }}
       onKeyDown={(event) => {
         if (event.key === 'Escape') onClose()
@@ -61,17 +51,13 @@ export function EditMessage({ message, onClose }: { message: Message; onClose: (
         onKeyDown={(event) => {
           if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
           event.preventDefault()
-          void save()
+          save()
         }}
         className="block w-full resize-y rounded-lg border border-line-strong bg-raised px-3 py-2 text-base max-md:text-[1rem]"
       />
-      {problem && (
-        <Notice tone="bad" code={problem.code} live className="mt-2">
-          Nothing was sent. {problem.message}
-        </Notice>
-      )}
+      <ActionError what="Nothing was sent." error={error} className="mt-2" />
       <div className="mt-2 flex flex-wrap items-center gap-2">
-        <Button look="solid" type="submit" disabled={busy || text.trim() === ''}>
+        <Button look="solid" type="submit" disabled={isBusy || content === ''}>
           Continue from here
         </Button>
         <Button look="outline" onClick={onClose}>

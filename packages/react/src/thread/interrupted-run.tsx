@@ -6,6 +6,7 @@ import { useServer } from '../app/server.ts'
 import { useQuery } from '../app/server-queries.ts'
 import { Button } from '../ui/button.tsx'
 import { Notice } from '../ui/notice.tsx'
+import { useAction } from '../ui/use-action.ts'
 import { runPhase } from './run-phase.ts'
 
 /** A run without events for this long may be interrupted, in milliseconds. */
@@ -56,24 +57,18 @@ export function ResumeButton({ className }: { className?: string }) {
   const { client, queries, tellError } = useServer()
   const id = useConversationId()
   const mayResume = useMay('member')
-  const [sent, setSent] = useState(false)
-  if (!mayResume || id === null) return null
-
-  async function resume(conversation: string): Promise<void> {
-    setSent(true)
+  const { run: resume, isBusy } = useAction(async (conversation: string) => {
     try {
       await client.resume(conversation)
       // It is asked again after a pause, because the run may stop again.
       queries.setQueriesData({ queryKey: ['interrupted', conversation] }, false)
     } catch (error) {
       tellError('The run was not resumed.', error)
-    } finally {
-      setSent(false)
     }
-  }
-
+  })
+  if (!mayResume || id === null) return null
   return (
-    <Button look="outline" disabled={sent} className={className} onClick={() => void resume(id)}>
+    <Button look="outline" disabled={isBusy} className={className} onClick={() => resume(id)}>
       Resume
     </Button>
   )

@@ -2,6 +2,7 @@ import type { Message } from 'byref/client'
 import { readMetadata } from 'byref/client'
 import { Bug, Copy, Ellipsis, History, Link2, Pencil, RotateCcw, Trash2 } from 'lucide-react'
 import { useState } from 'react'
+import { useOpenMade, useRetry } from '../app/conversation-actions.ts'
 import { useConversation, useConversationId } from '../app/conversation-context.tsx'
 import { useChangeView, useNavigation } from '../app/navigation.tsx'
 import { useMay, useSeesDebug } from '../app/role.ts'
@@ -98,8 +99,10 @@ function Items({
   onEdit,
   onDelete,
 }: MessageActionsProps & { conversation: string; onDelete: () => void }) {
-  const { client, forgetConversations, tellError } = useServer()
-  const { addressOf, openConversation, opensOthers } = useNavigation()
+  const { client, tellError } = useServer()
+  const { addressOf, opensOthers } = useNavigation()
+  const openMade = useOpenMade()
+  const retry = useRetry()
   const change = useChangeView()
   const mayWrite = useMay('member')
   const isServed = useMissingAgent() === null
@@ -113,18 +116,16 @@ function Items({
   const { content, id } = message
   const isText = typeof content === 'string' && content !== ''
 
-  async function goTo(make: Promise<string>): Promise<void> {
+  async function attempt(action: Promise<void>): Promise<void> {
     try {
-      const conversationId = await make
-      forgetConversations()
-      await openConversation(conversationId)
+      await action
     } catch (error) {
       tellError('That failed, and nothing was changed.', error)
     }
   }
 
-  const again = async (said: Message) => (await client.retry(conversation, said.id)).conversation
-  const rewound = async () => (await client.forkConversation(conversation, { at: last.id })).id
+  const rewind = async () =>
+    openMade((await client.forkConversation(conversation, { at: last.id })).id)
   async function copy(text: string): Promise<void> {
     try {
       await navigator.clipboard.writeText(text)
@@ -155,7 +156,7 @@ function Items({
         <>
           <MenuRule />
           {asked && (
-            <MenuItem icon={RotateCcw} onSelect={() => void goTo(again(asked))}>
+            <MenuItem icon={RotateCcw} onSelect={() => void attempt(retry(conversation, asked.id))}>
               Try again
             </MenuItem>
           )}
@@ -169,7 +170,7 @@ function Items({
             <MenuItem
               icon={History}
               hint="A new conversation"
-              onSelect={() => void goTo(rewound())}
+              onSelect={() => void attempt(rewind())}
             >
               Rewind to here
             </MenuItem>

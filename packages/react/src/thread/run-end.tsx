@@ -1,5 +1,5 @@
 import { type FinishReason, type RunState, readMetadata } from 'byref/client'
-import { useState } from 'react'
+import { useRetry } from '../app/conversation-actions.ts'
 import { useConversation, useConversationId } from '../app/conversation-context.tsx'
 import { useNavigation } from '../app/navigation.tsx'
 import { useMay } from '../app/role.ts'
@@ -7,6 +7,7 @@ import { useServer } from '../app/server.ts'
 import { useMissingAgent } from '../app/use-serves-agent.ts'
 import { Button } from '../ui/button.tsx'
 import { Notice } from '../ui/notice.tsx'
+import { useAction } from '../ui/use-action.ts'
 
 const REASONS: Record<Exclude<FinishReason, 'done'>, string> = {
   cancelled: 'Stopped.',
@@ -76,35 +77,28 @@ export function RunEnd({ run }: { run: RunState }) {
 
 /** Sends the run's message again in another version of the conversation. */
 function TryAgain({ run }: { run: RunState }) {
-  const { client, forgetConversations, tellError } = useServer()
+  const { tellError } = useServer()
   const conversation = useConversationId()
-  const { openConversation, opensOthers } = useNavigation()
+  const { opensOthers } = useNavigation()
+  const retry = useRetry()
   const mayWrite = useMay('member')
   const isServed = useMissingAgent() === null
-  const [busy, setBusy] = useState(false)
   const said = run.messageIds.at(-1)
-  if (!mayWrite || !isServed || !opensOthers || conversation === null || said === undefined)
-    return null
-
-  async function again(id: string, message: string): Promise<void> {
-    setBusy(true)
+  const { run: again, isBusy } = useAction(async (id: string, message: string) => {
     try {
-      const { conversation: conversationId } = await client.retry(id, message)
-      forgetConversations()
-      await openConversation(conversationId)
+      await retry(id, message)
     } catch (error) {
       tellError('The message was not sent again.', error)
-    } finally {
-      setBusy(false)
     }
-  }
-
+  })
+  if (!mayWrite || !isServed || !opensOthers || conversation === null || said === undefined)
+    return null
   return (
     <Button
       look="outline"
-      disabled={busy}
+      disabled={isBusy}
       title="Sends the message again. This version of the conversation stays."
-      onClick={() => void again(conversation, said)}
+      onClick={() => again(conversation, said)}
     >
       Try again
     </Button>

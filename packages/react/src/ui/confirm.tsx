@@ -1,8 +1,8 @@
-import { type ReactNode, useState } from 'react'
+import type { ReactNode } from 'react'
+import { ActionError } from './action-error.tsx'
 import { Button } from './button.tsx'
-import { errorText } from './error-text.ts'
 import { Modal } from './modal.tsx'
-import { Notice } from './notice.tsx'
+import { useAction } from './use-action.ts'
 
 /** Properties of {@link Confirm}. */
 export interface ConfirmProps {
@@ -27,21 +27,10 @@ export function Confirm({
   onConfirm,
   onClose,
 }: ConfirmProps) {
-  const [busy, setBusy] = useState(false)
-  const [problem, setProblem] = useState<{ code?: string; message: string } | null>(null)
-
-  async function confirm(): Promise<void> {
-    setBusy(true)
-    setProblem(null)
-    try {
-      await onConfirm()
-      onClose()
-    } catch (error) {
-      setProblem(errorText(error))
-      setBusy(false)
-    }
-  }
-
+  const { run, isBusy, error } = useAction(async () => {
+    await onConfirm()
+    onClose()
+  })
   return (
     <Modal
       title={title}
@@ -53,16 +42,12 @@ export function Confirm({
         {title}
       </p>
       <div className="mt-1.5 text-sm text-ink-2 [overflow-wrap:anywhere]">{children}</div>
-      {problem && (
-        <Notice tone="bad" code={problem.code} live className="mt-3">
-          {problem.message}
-        </Notice>
-      )}
+      <ActionError error={error} className="mt-3" />
       <div className="mt-4 flex flex-wrap justify-end gap-2">
         <Button look="outline" onClick={onClose}>
           Cancel
         </Button>
-        <Button look="danger" disabled={busy || !isReady} onClick={() => void confirm()}>
+        <Button look="danger" disabled={isBusy || !isReady} onClick={() => run()}>
           {action}
         </Button>
       </div>

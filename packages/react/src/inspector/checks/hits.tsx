@@ -4,10 +4,9 @@ import { useConversationId } from '../../app/conversation-context.tsx'
 import { PlaceLink } from '../../app/navigation.tsx'
 import { useMay } from '../../app/role.ts'
 import { useServer } from '../../app/server.ts'
+import { ActionError } from '../../ui/action-error.tsx'
 import { Button } from '../../ui/button.tsx'
-import { errorText } from '../../ui/error-text.ts'
 import { formatCount } from '../../ui/format.ts'
-import { Notice } from '../../ui/notice.tsx'
 import { Section } from '../section.tsx'
 import { type Hit, type SearchProgress, searchConversation } from './search-conversation.ts'
 
@@ -41,11 +40,7 @@ export function Hits() {
           <Search aria-hidden /> Search
         </Button>
       </form>
-      {error !== null && (
-        <Notice tone="bad" code={errorText(error).code} live>
-          The search was interrupted. {errorText(error).message}
-        </Notice>
-      )}
+      <ActionError what="The search was interrupted." error={error} />
       {progress && (
         <p role="status" className="text-xs text-ink-3 tabular-nums">
           {formatCount(progress.hits.length)} {progress.hits.length === 1 ? 'hit' : 'hits'} in{' '}

@@ -1,9 +1,11 @@
 import { useState } from 'react'
 import { useConversationId } from '../../app/conversation-context.tsx'
 import { useServer } from '../../app/server.ts'
+import { ActionError } from '../../ui/action-error.tsx'
 import { Button } from '../../ui/button.tsx'
 import { errorText } from '../../ui/error-text.ts'
 import { Notice } from '../../ui/notice.tsx'
+import { useAction } from '../../ui/use-action.ts'
 import type { DataEntry } from './data-entries.ts'
 
 /** Properties of {@link DataEdit}. */
@@ -21,29 +23,16 @@ export function DataEdit({ entry, value, onClose }: DataEditProps) {
   const now = JSON.stringify(value ?? null, null, 2)
   const [before] = useState(now)
   const [text, setText] = useState(now)
-  const [sending, setSending] = useState(false)
-  const [problem, setProblem] = useState<{ code?: string; message: string } | null>(null)
 
-  async function save(): Promise<void> {
-    if (conversation === null || sending) return
-    setProblem(null)
-    let data: unknown
-    try {
-      data = JSON.parse(text)
-    } catch (error) {
-      setProblem({ message: `This is not valid JSON: ${errorText(error).message}` })
-      return
-    }
-    setSending(true)
-    try {
-      const { kind, instance } = entry
-      const _instance = instance ?? undefined
-      await client.editData(conversation, { kind, _instance, data, _outputMethod: 'set' })
-      onClose()
-    } catch (error) {
-      setProblem(errorText(error))
-      setSending(false)
-    }
+  const { run, isBusy, error } = useAction(async (id: string) => {
+    const { kind, instance } = entry
+    const _instance = instance ?? undefined
+    const edit = { kind, _instance, data: parseJson(text), _outputMethod: 'set' } as const
+    await client.editData(id, edit)
+    onClose()
+  })
+  function save(): void {
+    if (conversation !== null) run(conversation)
   }
 
   return (
@@ -53,11 +42,11 @@ export function DataEdit({ entry, value, onClose }: DataEditProps) {
       className="space-y-2"
       onSubmit={(event) => {
         event.preventDefault()
-        void save()
+        save()
       }}
       onKeyDown={(event) => {
         if (event.key === 'Escape') onClose()
-        if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) void save()
+        if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) save()
       }}
     >
       <textarea
@@ -71,18 +60,14 @@ export function DataEdit({ entry, value, onClose }: DataEditProps) {
         onChange={(event) => setText(event.target.value)}
         className="block w-full resize-y rounded-md border border-line-strong bg-surface p-2 font-mono text-xs max-md:text-[1rem]"
       />
-      {now !== before && !sending && (
+      {now !== before && !isBusy && (
         <Notice tone="warn" live>
           The value has changed since you began. If you save, yours replaces the new one.
         </Notice>
       )}
-      {problem && (
-        <Notice tone="bad" code={problem.code} live>
-          {problem.message}
-        </Notice>
-      )}
+      <ActionError error={error} />
       <div className="flex flex-wrap items-center gap-2">
-        <Button look="solid" type="submit" disabled={sending}>
+        <Button look="solid" type="submit" disabled={isBusy}>
           Save
         </Button>
         <Button look="outline" onClick={onClose}>
@@ -92,4 +77,12 @@ export function DataEdit({ entry, value, onClose }: DataEditProps) {
       </div>
     </form>
   )
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw new Error(`This is not valid JSON: ${errorText(error).message}`)
+  }
 }

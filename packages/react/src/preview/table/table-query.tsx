@@ -3,27 +3,25 @@ import { Play } from 'lucide-react'
 import { useState } from 'react'
 import { PlaceLink } from '../../app/navigation.tsx'
 import { useServer } from '../../app/server.ts'
-import { useMutation } from '../../app/server-queries.ts'
+import { ActionError } from '../../ui/action-error.tsx'
 import { Button } from '../../ui/button.tsx'
-import { errorText } from '../../ui/error-text.ts'
 import { formatCount } from '../../ui/format.ts'
-import { Notice } from '../../ui/notice.tsx'
+import { useAction } from '../../ui/use-action.ts'
 
 /** Queries the table with SQL. The result is a new table with its own reference. */
 export function TableQuery({ asset }: { asset: AssetInfo }) {
   const { client } = useServer()
   const [sql, setSql] = useState('SELECT count(*) AS rows FROM t')
-  const query = useMutation({
-    mutationFn: () => client.query({ sql, tables: { t: asset.ref } }),
-  })
-  const problem = query.error && errorText(query.error)
+  const { run, isBusy, result, error } = useAction(() =>
+    client.query({ sql, tables: { t: asset.ref } }),
+  )
   return (
     <form
       aria-label="SQL"
       className="space-y-2 border-t border-line bg-sunken p-2 text-xs"
       onSubmit={(event) => {
         event.preventDefault()
-        if (!query.isPending) query.mutate()
+        run()
       }}
     >
       <label className="block space-y-2">
@@ -45,14 +43,14 @@ export function TableQuery({ asset }: { asset: AssetInfo }) {
         />
       </label>
       <div className="flex items-center gap-2">
-        <Button look="solid" type="submit" disabled={query.isPending || sql.trim() === ''}>
-          <Play aria-hidden /> {query.isPending ? 'Running…' : 'Run'}
+        <Button look="solid" type="submit" disabled={isBusy || sql.trim() === ''}>
+          <Play aria-hidden /> {isBusy ? 'Running…' : 'Run'}
         </Button>
-        {query.data && !query.isPending && (
+        {result && (
           <p role="status">
-            {rowsOf(query.data.table?.rows ?? 0)}:{' '}
+            {rowsOf(result.table?.rows ?? 0)}:{' '}
             <PlaceLink
-              to={{ type: 'asset', id: query.data.assetId }}
+              to={{ type: 'asset', id: result.assetId }}
               className="font-medium text-ring underline"
             >
               open the result
@@ -60,11 +58,7 @@ export function TableQuery({ asset }: { asset: AssetInfo }) {
           </p>
         )}
       </div>
-      {problem && (
-        <Notice tone="bad" code={problem.code} live>
-          {problem.message}
-        </Notice>
-      )}
+      <ActionError error={error} />
     </form>
   )
 }
