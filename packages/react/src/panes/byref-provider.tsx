@@ -32,6 +32,7 @@ export function ByrefProvider({
   theme = 'system',
   children,
 }: ByrefProviderProps) {
+  if (!client) throw new Error('<ByrefProvider> needs a client: client={createClient()}')
   const server = useMemo(() => createServer(client), [client])
   const [places] = useState(() => new OpenPlaces())
   return (

@@ -3,11 +3,15 @@ import { type ReactNode, useRef, useState } from 'react'
 import { LoadedSoFar } from '../app/conversation-context.tsx'
 import { Composer } from '../composer/composer.tsx'
 import { Thread } from '../thread/thread.tsx'
+import { cn } from '../ui/cn.ts'
 import { Pane, type PaneProps } from './pane.tsx'
 
 /** Properties of {@link Conversation}. */
 export interface ConversationProps extends Omit<PaneProps, 'conversationId'> {
-  /** The conversation. Null is a new one. Without it, the component starts a new one and keeps its id itself. */
+  /**
+   * The conversation. Null is a new one, whose id `onConversation` gets. Without one of the two, the component keeps the
+   * id of the new one itself.
+   */
   conversationId?: string | null
   /** Shown while the conversation has not started. Default: nothing. */
   empty?: ReactNode
@@ -21,17 +25,18 @@ export function Conversation({
   onConversation,
   empty,
   autoFocus = false,
-  className = 'h-full',
+  className,
   style,
 }: ConversationProps) {
   const element = useRef<HTMLDivElement>(null)
   const [own, setOwn] = useState<string | null>(null)
-  const id = conversationId === undefined ? own : conversationId
+  const keepsId = conversationId === undefined || (conversationId === null && !onConversation)
+  const id = keepsId ? own : conversationId
   return (
     <Pane
       conversationId={id}
-      onConversation={conversationId === undefined ? setOwn : onConversation}
-      className={className}
+      onConversation={keepsId ? setOwn : onConversation}
+      className={cn('h-full', className)}
       style={style}
       ref={element}
     >

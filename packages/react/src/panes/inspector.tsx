@@ -1,6 +1,7 @@
 'use client'
 import { useEffect } from 'react'
 import { Inspector as Tabs } from '../inspector/inspector.tsx'
+import { cn } from '../ui/cn.ts'
 import { usePlaces } from './byref-provider.tsx'
 import { Pane, type PaneProps } from './pane.tsx'
 
@@ -11,12 +12,12 @@ export interface InspectorProps extends PaneProps {}
  * Renders the data behind a conversation in tabs: assets, data, runs, prompts, messages and checks. References in the
  * thread of the same conversation open in it. It fills its container.
  */
-export function Inspector({ className = 'h-full', ...pane }: InspectorProps) {
+export function Inspector({ className, ...pane }: InspectorProps) {
   const places = usePlaces()
   const { conversationId } = pane
   useEffect(() => places.addInspector(conversationId ?? ''), [places, conversationId])
   return (
-    <Pane {...pane} className={className}>
+    <Pane {...pane} className={cn('h-full', className)}>
       <Tabs key={conversationId} />
     </Pane>
   )

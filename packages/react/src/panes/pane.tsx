@@ -21,7 +21,8 @@ export interface PaneProps {
 
 /** Surrounds a pane with its conversation and the element in which the styles apply. */
 export function Pane({
-  conversationId,
+  // In JavaScript, a router may not know the id yet.
+  conversationId = null,
   onConversation,
   className,
   style,

@@ -63,7 +63,7 @@ describe('ByrefProvider', () => {
     const first = (await screen.findByText('one')).closest<HTMLElement>('.byref')
     const second = (await screen.findByText('two')).closest<HTMLElement>('.byref')
     expect([first?.dataset.theme, second?.dataset.theme]).toEqual(['dark', 'light'])
-    expect(first?.classList.contains('first')).toBe(true)
+    expect([...(first?.classList ?? [])]).toEqual(expect.arrayContaining(['h-full', 'first']))
     expect(document.body.className).toBe('')
   })
 
@@ -117,6 +117,18 @@ describe('ByrefProvider', () => {
   it('tells a pane outside of it what is missing', () => {
     vi.spyOn(console, 'error').mockImplementation(() => {})
     expect(() => render(<Thread conversationId="c" />)).toThrow('<ByrefProvider>')
+    const without = { client: undefined as never }
+    expect(() => render(<ByrefProvider {...without}>a</ByrefProvider>)).toThrow('needs a client')
+  })
+
+  it('shows a new conversation while the id is not known', async () => {
+    const { client } = serverOf('unknown')
+    render(
+      <ByrefProvider client={client}>
+        <Thread conversationId={undefined as never} empty={<p>Nothing yet.</p>} />
+      </ByrefProvider>,
+    )
+    expect(screen.getByText('Nothing yet.')).toBeTruthy()
   })
 
   it('opens links in the inspector, and does not change the URL of the page', async () => {
@@ -169,22 +181,27 @@ describe('Composer', () => {
 })
 
 describe('Conversation', () => {
-  it('creates the conversation with the first message, and continues it', async () => {
-    const { client, asked } = serverOf('answer')
-    render(
-      <ByrefProvider client={client}>
-        <Conversation empty={<p>Ask me anything.</p>} />
-      </ByrefProvider>,
-    )
-    expect(screen.getByText('Ask me anything.')).toBeTruthy()
-    fireEvent.change(screen.getByRole('textbox', { name: 'Message' }), { target: { value: 'Hi' } })
-    fireEvent.click(screen.getByRole('button', { name: 'Send' }))
-    expect(await screen.findByText('answer')).toBeTruthy()
-    expect(asked).toContain('POST /api/conversations')
-    expect(asked.some((path) => path.startsWith('POST /api/conversations/made/messages'))).toBe(
-      true,
-    )
-  })
+  it.each([{}, { conversationId: null }])(
+    'creates the conversation with the first message, and continues it: %j',
+    async (given) => {
+      const { client, asked } = serverOf('answer')
+      render(
+        <ByrefProvider client={client}>
+          <Conversation {...given} empty={<p>Ask me anything.</p>} />
+        </ByrefProvider>,
+      )
+      expect(screen.getByText('Ask me anything.')).toBeTruthy()
+      fireEvent.change(screen.getByRole('textbox', { name: 'Message' }), {
+        target: { value: 'Hi' },
+      })
+      fireEvent.click(screen.getByRole('button', { name: 'Send' }))
+      expect(await screen.findByText('answer')).toBeTruthy()
+      expect(asked).toContain('POST /api/conversations')
+      expect(asked.some((path) => path.startsWith('POST /api/conversations/made/messages'))).toBe(
+        true,
+      )
+    },
+  )
 
   it('offers no forks if the app shows one conversation', async () => {
     const { client } = serverOf('alone')

@@ -1,4 +1,4 @@
-import type { AssetDetails, Message } from 'byref/client'
+import type { AssetDetails, Message, MessageType } from 'byref/client'
 import { createContext, type ReactNode, use } from 'react'
 
 /** Renders a message, or the content of one. */
@@ -13,7 +13,7 @@ export type AssetRenderer = (props: { details: AssetDetails }) => ReactNode
  */
 export interface Renderers {
   /** By `message_type`. Calls and results always look the same. */
-  messages?: Readonly<Record<string, MessageRenderer>>
+  messages?: Readonly<Partial<Record<MessageType | '*', MessageRenderer>>>
   /** By `content_type`, inside the renderer of the message's type. */
   contents?: Readonly<Record<string, MessageRenderer>>
   /** Previews of assets, by MIME type. */
