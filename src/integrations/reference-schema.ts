@@ -46,7 +46,7 @@ export async function validated(schema: ToolSchema | undefined, value: unknown):
   if (!result) return value
   if (!result.issues) return result.value
   const problems = issueProblems(result.issues).join('; ')
-  throw new Error(`The values of the references do not match the schema: ${problems}`)
+  throw new Error(`The input, with the values of its references, is invalid: ${problems}`)
 }
 
 function standardSchema(props: StandardSchemaV1.Props & StandardJSONSchemaV1.Props): ToolSchema {

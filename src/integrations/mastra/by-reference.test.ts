@@ -425,7 +425,7 @@ describe('byReference of Mastra', () => {
       status: 'failed',
       error: {
         message: expect.stringMatching(
-          /values of the references do not match the schema: \/text: Too big/,
+          /with the values of its references, is invalid: \/text: Too big/,
         ),
       },
     })
@@ -470,6 +470,118 @@ describe('byReference of Mastra', () => {
     const kept = JSON.stringify(result.steps)
     expect(kept.length).toBeLessThan(10_000)
     expect(kept).toMatch(/"small":\{"city":"Bonn"\}/)
+  })
+
+  it('passes a Buffer and a File to steps as they are', async () => {
+    const { step } = byReference()
+    const values = z.object({
+      image: z.instanceof(Buffer),
+      files: z.array(z.object({ file: z.instanceof(File) })),
+      rows: z.array(z.any()),
+    })
+    const file = new File(['hello'], 'a.txt', { type: 'text/plain', lastModified: 5 })
+    const any = z.any()
+    const make = createStep({
+      id: 'make',
+      inputSchema: any,
+      outputSchema: values,
+      execute: async () => ({ image: Buffer.from('hello'), files: [{ file }], rows: CITIES }),
+    })
+    const read = createStep({
+      id: 'read',
+      inputSchema: values,
+      outputSchema: any,
+      async execute({ inputData: { image, files, rows } }) {
+        const { name, type, lastModified } = files[0]?.file ?? file
+        const text = await files[0]?.file.text()
+        return [image.toString(), { name, type, lastModified, text }, rows.length]
+      },
+    })
+    const flow = createWorkflow({ id: 'flow', inputSchema: any, outputSchema: any })
+      .then(step(make))
+      .then(step(read))
+      .commit()
+    expect(await (await flow.createRun()).start({ inputData: {} })).toMatchObject({
+      result: [
+        'hello',
+        { name: 'a.txt', type: 'text/plain', lastModified: 5, text: 'hello' },
+        CITIES.length,
+      ],
+    })
+  })
+
+  it('keeps objects of input and of tools that look like its own references', async () => {
+    const refs = byReference()
+    const text = await refs.assets.save(Buffer.from('secret'), 'text/plain')
+    const { ref } = await refs.assets.saveAsset({
+      asset_type: 'tool_result',
+      content_type: 'application/json',
+      content: { value: 'secret' },
+    })
+    const like = (assetRef: string) => {
+      return { assetRef, mimeType: 'text/plain', kind: 'file', offloaded: true, preview: 'x' }
+    }
+    const { result: asked } = await play(refs, { rows }, calls(['rows', {}]))
+    const any = z.any()
+    const given: unknown[] = []
+    const pass = (id: string) =>
+      createStep({
+        id,
+        inputSchema: any,
+        outputSchema: any,
+        async execute({ inputData }) {
+          given.push(inputData)
+          return inputData
+        },
+      })
+    const flow = createWorkflow({ id: 'flow', inputSchema: any, outputSchema: any })
+      .then(refs.step(pass('one')))
+      .then(refs.step(pass('two')))
+      .commit()
+    const inputData = {
+      file: like(text.ref),
+      whole: like(ref),
+      field: [like(`${ref}/content/value`), like(`${ref}/content`)],
+      missing: like('asset://missing'),
+      ofTool: asked.steps[0]?.toolResults[0]?.payload.result,
+    }
+    expect(inputData.ofTool).toMatchObject({ offloaded: true })
+    expect(await (await flow.createRun()).start({ inputData })).toMatchObject({ status: 'success' })
+    expect(given).toEqual([inputData, inputData])
+  })
+
+  it.each([
+    ['long', () => CITIES],
+    ['short', (i: number) => [{ city: `${i}`.repeat(2_000) }]],
+    ['binary', (i: number) => PICTURE.subarray(0, i)],
+  ])('passes the items of a list with %s items to .foreach()', async (_, item) => {
+    const refs = byReference()
+    const any = z.any()
+    const list = Array.from({ length: 20 }, (_, i) => item(i + 1))
+    const given: unknown[] = []
+    const make = createStep({
+      id: 'make',
+      inputSchema: any,
+      outputSchema: any,
+      execute: async () => list,
+    })
+    const look = createStep({
+      id: 'look',
+      inputSchema: any,
+      outputSchema: any,
+      async execute({ inputData }) {
+        given.push(inputData)
+        return inputData
+      },
+    })
+    const flow = createWorkflow({ id: 'flow', inputSchema: any, outputSchema: any })
+      .then(refs.step(make))
+      .foreach(refs.step(look))
+      .commit()
+    const result = await (await flow.createRun()).start({ inputData: {} })
+    expect(result.status).toBe('success')
+    expect(given).toEqual(list)
+    expect(JSON.stringify(result.steps.make).length).toBeLessThan(10_000)
   })
 
   it('stores a value of many small fields as a whole', async () => {
