@@ -198,8 +198,11 @@ export async function runAssetTool(
   context: AssetToolContext,
 ): Promise<unknown> {
   const boundary = boundaryOf(() => context.assets)
-  const call = { tool: tool as Tool, arguments: await preferText(tool, written, context.assets) }
-  return openCall(boundary, call, (input) => tool.execute(Object(input), context))
+  const call = { tool: tool as Tool, arguments: written }
+  // Only then does `ref` name the file that a field holds.
+  return openCall(boundary, call, async (input) =>
+    tool.execute(await preferText(tool, Object(input), context.assets), context),
+  )
 }
 
 async function preferText(
@@ -209,8 +212,10 @@ async function preferText(
 ): Promise<Record<string, unknown>> {
   const { ref, format } = input
   if (id === fetchAssetTool.id && format === undefined && typeof ref === 'string') {
-    const { mime } = await assets.info(ref)
-    return isTextType(mime) || documentForm(mime) ? { ...input, format: 'text' } : input
+    const { mime, structured } = await assets.info(ref)
+    // The type of a structured asset is not that of a field in it, which may be a file.
+    const isText = !structured && (isTextType(mime) || documentForm(mime))
+    return isText ? { ...input, format: 'text' } : input
   }
   return input
 }

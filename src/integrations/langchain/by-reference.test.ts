@@ -273,6 +273,30 @@ describe('byReference in an agent', () => {
     expect(storedIn(checkpointer).length).toBeLessThan(150_000)
   })
 
+  it('lets a model look at the files in a result that became one reference', async () => {
+    const album = tool(
+      () => ({
+        rows: ROWS,
+        images: [{ mimeType: 'image/png', data: PICTURE.subarray(0, 99) }],
+        notes: [{ mimeType: 'text/plain', data: new TextEncoder().encode('sunny '.repeat(9)) }],
+      }),
+      { name: 'album', schema: z.object({}) },
+    )
+    const { model, requests } = scriptedChat([
+      calls('album'),
+      passes('fetch_asset', 'ref', '/content/images/0'),
+      (messages) =>
+        calls('fetch_asset', {
+          ref: `${refIn(textOf(messages.slice(0, 3)))}/content/notes/0`,
+        }),
+      'Done.',
+    ])
+    const { middleware } = byReference()
+    await createAgent({ model, tools: [album], middleware: [middleware] }).invoke(USER)
+    expect(JSON.stringify(requests().at(-2)?.at(-1))).toContain('data:image/png')
+    expect(requests().at(-1)?.at(-1)?.text).toContain('sunny')
+  })
+
   it('reports that a model accepts no images', async () => {
     const { model, requests } = scriptedChat([
       calls('photograph'),

@@ -32,7 +32,7 @@ import {
 } from '../reference-options.ts'
 import { sameAssets } from '../same-assets.ts'
 import { type ByReferenceTrust, checkNamed, resolveTrust, TRUST } from '../trust/tool-trust.ts'
-import { askAboutCalls, decisionsIn, holdCalls, keyOf, STATE } from './held-calls.ts'
+import { askAboutCalls, decisionsIn, keyOf, noteDenials, STATE } from './held-calls.ts'
 import { namesAsset, showMessages } from './messages-by-reference.ts'
 import { ThreadTrust } from './thread-trust.ts'
 import { type AgentTool, toolByReference } from './tool-by-reference.ts'
@@ -97,19 +97,19 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
       return showMessages(messages, assets, { takesImages, text })
     }
 
-    /**
-     * Notes in an answer which calls their tools do not accept, so that the question to a person does not need the
-     * tools.
-     */
+    /** Notes in an answer which calls their tools do not accept. Only a request has all tools of the agent. */
     async function noteHeld(answer: AIMessage, request: PromptedRequest): Promise<void> {
-      const held: Record<string, string> = {}
+      const denials: Record<string, string | null> = {}
       const all = [...request.state.messages, answer]
       for (const call of answer.tool_calls ?? []) {
-        const denial = await trust?.denial(all, call, request.tools as AgentTool[])
-        if (denial) held[keyOf(call)] = denial
+        denials[keyOf(call)] =
+          (await trust?.denial(all, call, request.tools as AgentTool[])) ?? null
       }
-      if (Object.keys(held).length > 0) holdCalls(answer, held)
+      if (Object.keys(denials).length > 0) noteDenials(answer, denials)
     }
+
+    const ask: AskHook = async (state, runtime) =>
+      askAboutCalls(state, runtime, async (call) => trust?.denial(state.messages, call, []) ?? null)
 
     /** Runs a call if its tool or a person accepted it. */
     async function checked(request: ToolCallRequest, run: () => Promise<Ran>): Promise<Ran> {
@@ -129,7 +129,7 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
     const middleware: AgentMiddleware = createMiddleware({
       name: 'ByReference',
       tools: readingTools,
-      ...(trust?.asks && { stateSchema: STATE, afterModel: askAboutCalls }),
+      ...(trust?.asks && { stateSchema: STATE, afterModel: ask }),
       async wrapModelCall(request, handler) {
         const { imageInputs } = Object(Reflect.get(Object(request.model), 'profile'))
         const isReadable = request.messages.some(namesAsset)
@@ -189,6 +189,11 @@ interface PromptSettings {
 }
 
 type PromptedRequest = Parameters<NonNullable<AgentMiddleware['wrapModelCall']>>[0]
+
+type AskHook = (
+  state: { messages: readonly BaseMessage[] },
+  runtime: { interrupt?(value: unknown): unknown },
+) => ReturnType<typeof askAboutCalls>
 
 /** The result of running a call: a message, or a command of LangGraph. */
 type Ran = Awaited<ReturnType<Parameters<NonNullable<AgentMiddleware['wrapToolCall']>>[1]>>

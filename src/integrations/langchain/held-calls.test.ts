@@ -1,12 +1,13 @@
 import { AIMessage } from '@langchain/core/messages'
 import { expect, it } from 'vitest'
-import { askAboutCalls, decisionsIn, holdCalls, keyOf } from './held-calls.ts'
+import { askAboutCalls, decisionsIn, keyOf, noteDenials } from './held-calls.ts'
 
-it('rejects held calls if nobody can be asked, and says so', () => {
+it('rejects held calls if nobody can be asked, and says so', async () => {
   const call = { id: 'a', name: 'send', args: { to: 'bob' } }
   const answer = new AIMessage({ content: '', tool_calls: [call] })
-  holdCalls(answer, { [keyOf(call)]: 'It is untrusted' })
-  expect(decisionsIn(Object(askAboutCalls({ messages: [answer] }, {})))).toEqual({
+  noteDenials(answer, { [keyOf(call)]: 'It is untrusted' })
+  const made = await askAboutCalls({ messages: [answer] }, {}, async () => null)
+  expect(decisionsIn(made)).toEqual({
     approved: [],
     rejected: { [keyOf(call)]: 'Nobody can be asked to approve this call' },
   })

@@ -1,6 +1,8 @@
 import type { AIMessage, BaseMessage } from '@langchain/core/messages'
 import { z } from 'zod'
+import { sha256 } from '../../assets/bodies/digest.ts'
 import { isPlainObject } from '../../core/json/json.ts'
+import { denialText } from '../trust/session-labels.ts'
 
 // Calls that their tools do not accept, and a person's decisions about them. One question is about all calls of an
 // answer, before any of them runs, so each decision belongs to one call, and no call runs twice.
@@ -22,19 +24,22 @@ interface Decisions {
 
 /** The key of decisions in the state. It is private, so no input of the agent sets it. */
 const DECISIONS = '_byrefDecisions'
-/** The key of an answer's field with its held calls. Providers do not get this field. */
-const HELD = 'byrefHeld'
+/** The key of an answer's field with what is known of its calls. Providers do not get this field. */
+const CHECKED = 'byrefChecked'
 
 export const STATE = z.object({ [DECISIONS]: z.any().optional() })
 
 /** The key of a call. A call with other arguments is another call. */
 export function keyOf({ id = '', name, args }: WrittenCall): string {
-  return JSON.stringify([id, name, args])
+  return sha256(JSON.stringify([id, name, args]))
 }
 
-/** Notes in an answer which calls are held, and why. */
-export function holdCalls(answer: AIMessage, held: Readonly<Record<string, string>>): void {
-  const response_metadata = { ...answer.response_metadata, [HELD]: held }
+/** Why the tools of calls do not accept them, by the key of each call. Null for an accepted call. */
+export type Denials = Readonly<Record<string, string | null>>
+
+/** Notes in an answer which of its calls are held, and why. */
+export function noteDenials(answer: AIMessage, denials: Denials): void {
+  const response_metadata = { ...answer.response_metadata, [CHECKED]: denials }
   answer.response_metadata = response_metadata
   // Checkpoints store these.
   answer.lc_kwargs.response_metadata = response_metadata
@@ -49,21 +54,31 @@ export function decisionsIn(state: object): Decisions {
 /**
  * Asks a person about the held calls of the last answer, in the form of LangChain's human-in-the-loop middleware. Asks
  * again for decisions in another form.
+ *
+ * @param denialOf Returns why the tool of a call does not accept it, for calls that other middleware has changed
  */
-export function askAboutCalls(
+export async function askAboutCalls(
   state: { messages: readonly BaseMessage[] },
   runtime: { interrupt?(value: unknown): unknown },
-): { [DECISIONS]: Decisions } | undefined {
+  denialOf: (call: WrittenCall) => Promise<string | null>,
+): Promise<{ [DECISIONS]: Decisions }> {
   const last = state.messages.findLast(({ type }) => type === 'ai') as AIMessage | undefined
-  const held: Record<string, string> = Object(last?.response_metadata?.[HELD])
-  const calls = (last?.tool_calls ?? []).filter((call) => Object.hasOwn(held, keyOf(call)))
+  const noted: Denials = Object(last?.response_metadata?.[CHECKED])
+  const calls: WrittenCall[] = []
+  const actionRequests: object[] = []
+  for (const call of last?.tool_calls ?? []) {
+    const key = keyOf(call)
+    const denial = Object.hasOwn(noted, key) ? noted[key] : await denialOf(call)
+    if (typeof denial !== 'string') continue
+    const { name, args } = call
+    const description = `Not run yet: ${denial.replace(denialText({ id: name }, ''), '')}`
+    calls.push(call)
+    actionRequests.push({ name, args, description })
+  }
   const { rejected } = decisionsIn(state)
   if (calls.length === 0) return { [DECISIONS]: { approved: [], rejected } }
   const question = {
-    actionRequests: calls.map((call) => {
-      const description = `Not run yet. ${held[keyOf(call)]}`
-      return { name: call.name, args: call.args, description }
-    }),
+    actionRequests,
     reviewConfigs: calls.map(({ name }) => ({
       actionName: name,
       allowedDecisions: ['approve', 'reject'],

@@ -261,6 +261,45 @@ describe('trust with other middleware', () => {
     expect(sent).toEqual([{ to: 'bob@example.com', body: POISON }])
   })
 
+  it.each([
+    ['the reference', (ref: string) => ref],
+    ['text of the model', () => 'I am late'],
+  ])('asks about a call that a person has changed: %s was its body', async (_, first) => {
+    const { refs } = office([], { mode: 'quarantine', tools: TRUST })
+    const sent: unknown[] = []
+    let body = ''
+    const { model } = scriptedChat([
+      calls('mail'),
+      (messages) => {
+        body = `${refIn(textOf(messages))}/content/body`
+        return calls('send_mail', { to: 'bob', body: first(body) })
+      },
+      'Done.',
+    ])
+    const agent = createAgent({
+      model,
+      tools: [
+        tool(() => ({ body: POISON }), { name: 'mail', schema: z.object({}) }),
+        tool((input) => sent.push(input), {
+          name: 'send_mail',
+          schema: z.object({ to: z.string(), body: z.string() }),
+        }),
+      ],
+      middleware: [refs.middleware, humanInTheLoopMiddleware({ interruptOn: { send_mail: true } })],
+      checkpointer: new MemorySaver(),
+    })
+    await agent.invoke(USER, THREAD)
+    const editedAction = { name: 'send_mail', args: { to: 'carol', body } }
+    const edit = new Command({ resume: { decisions: [{ type: 'edit', editedAction }] } })
+    const [{ value }] = Object(await agent.invoke(edit, THREAD)).__interrupt__
+    expect(value.actionRequests).toMatchObject([
+      { ...editedAction, description: expect.stringMatching(/^Not run yet: .*untrusted/) },
+    ])
+    expect(sent).toEqual([])
+    await agent.invoke(new Command({ resume: { decisions: [{ type: 'approve' }] } }), THREAD)
+    expect(sent).toEqual([{ to: 'carol', body: POISON }])
+  })
+
   it('does not wrap tools that need no check', () => {
     const { refs } = office([], 'track')
     expect(() => refs.tools([])).toThrow('refs.middleware')

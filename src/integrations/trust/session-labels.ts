@@ -107,7 +107,7 @@ export function violationWords(tool: Tool, { written, args, labels }: CheckedInp
 }
 
 /** Returns the message of a denied call. */
-export function denialText({ id }: Tool, words: string): string {
+export function denialText({ id }: Pick<Tool, 'id'>, words: string): string {
   return `The call to "${id}" was denied: ${words}`
 }
 
