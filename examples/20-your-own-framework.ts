@@ -34,16 +34,21 @@ function shownToModel({ name, parameters }: MiniTool): unknown {
 
 async function callTool(mini: MiniTool, args: Record<string, unknown>): Promise<unknown> {
   const tool = defineTool({ id: mini.name, description: '', inputSchema: mini.parameters })
-  const values = createResultSource(history, assets)
-  const resolved = await boundary.resolve({ tool, arguments: args }, values)
   const call = { tool: mini.name, toolCallId: `call-${history.length + 1}` }
-  const result = await boundary.withInput({ tool, arguments: resolved.arguments }, (input) =>
-    mini.run(input as never),
-  )
-  const stored = await boundary.offload(call, await boundary.store(call, result))
-  history.push(stored.value)
-  return boundary.show({ id: call.toolCallId, name: mini.name }, stored.value, history.length).item
-    .output.value
+  try {
+    const values = createResultSource(history, assets)
+    const resolved = await boundary.resolve({ tool, arguments: args }, values)
+    const result = await boundary.withInput({ tool, arguments: resolved.arguments }, (input) =>
+      mini.run(input as never),
+    )
+    const stored = await boundary.offload(call, await boundary.store(call, result))
+    history.push(stored.value)
+    return boundary.show({ id: call.toolCallId, name: mini.name }, stored.value, history.length)
+      .item.output.value
+  } catch (error) {
+    // Such as a reference that names nothing. The model can correct it.
+    return `The call failed: ${error instanceof Error ? error.message : error}`
+  }
 }
 
 // What the model would do: take a picture, and pass it on by name.
