@@ -61,6 +61,9 @@ export async function convertAsset(
     if (acceptsFiles && takesFile(schema) && (isFile || (await wholeFile(ref, assets)) !== null)) {
       return { value: await fileText(schema, ref, assets), schema }
     }
+    if (acceptsFiles && isFile && schema.type === undefined) {
+      return { value: await asText(schema, ref, { assets, acceptsFiles }), schema }
+    }
     if (schema.type === undefined ? !isText(schema) : !isFile && acceptsType(schema, await value)) {
       return { value: encoded(await value), schema }
     }
@@ -170,14 +173,7 @@ async function convertTo(
 ): Promise<unknown> {
   const types = [schema.type].flat()
   if (types.includes('string') || isText(schema)) {
-    try {
-      return await textOf(ref, assets)
-    } catch (error) {
-      const cannotBeText =
-        error instanceof ByrefError && /^(invalid_arguments|asset_unsupported)$/.test(error.code)
-      if (!acceptsFiles || !cannotBeText) throw error
-    }
-    return fileText(schema, ref, assets)
+    return asText(schema, ref, { assets, acceptsFiles })
   }
   const rows = types.includes('array') ? await allRows(ref, value, assets) : null
   if (rows) return rows
@@ -186,9 +182,30 @@ async function convertTo(
   if (!isRaw) return value
   const isContainer = types.includes('object') || types.includes('array')
   const text = typeof value === 'string' ? value : decode(value)
-  if (isContainer && text !== null) return parseJson(text, ref)
   const { mime, size } = await assets.info(ref)
+  try {
+    if (isContainer && text !== null) return JSON.parse(text)
+  } catch (cause) {
+    // Bytes that happen to be UTF-8 are not text.
+    if (typeof value === 'string' || textIn(value, mime) !== null) throw notJson(ref, cause)
+  }
   throw cannotConvert(ref, `${mime}, ${size} bytes`, types)
+}
+
+/** Returns the text of an asset. With `acceptsFiles`, that of a file that is not text is base64 or a data URL. */
+async function asText(
+  schema: JsonSchema,
+  ref: string | AssetRef,
+  { assets, acceptsFiles }: { assets: Assets; acceptsFiles: boolean },
+): Promise<string> {
+  try {
+    return await textOf(ref, assets)
+  } catch (error) {
+    const cannotBeText =
+      error instanceof ByrefError && /^(invalid_arguments|asset_unsupported)$/.test(error.code)
+    if (!acceptsFiles || !cannotBeText) throw error
+  }
+  return fileText(schema, ref, assets)
 }
 
 /**
@@ -255,14 +272,9 @@ function cannotConvert(
   )
 }
 
-function parseJson(text: string, ref: string | AssetRef): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (cause) {
-    throw new ByrefError('invalid_arguments', `${show(ref)} contains text that is not JSON`, {
-      cause,
-    })
-  }
+function notJson(ref: string | AssetRef, cause: unknown): ByrefError {
+  const message = `${show(ref)} contains text that is not JSON`
+  return new ByrefError('invalid_arguments', message, { cause })
 }
 
 /** Returns the text of a file that is not a document. Null if its type, or else its bytes show that it is not text. */

@@ -135,13 +135,19 @@ export function takingReferences(tool: Tool): JsonSchema {
 function markAll(schema: JsonSchema): JsonSchema {
   return mapSubschemas(schema, (subschema) => {
     const below = markAll(subschema)
-    const isClosed =
-      subschema.type === 'boolean' ||
-      subschema.type === 'null' ||
-      subschema.asset_ref_acceptable === false ||
-      Object.keys(subschema).some((keyword) => /^(enum|const|x-mcp-header)$/.test(keyword))
-    return isClosed ? below : { ...below, asset_ref_acceptable: true }
+    return isClosed(subschema) ? below : { ...below, asset_ref_acceptable: true }
   })
+}
+
+/** Whether a schema has few possible values, also as a union of such schemas, or forbids references. */
+function isClosed(schema: JsonSchema): boolean {
+  const types = [schema.type ?? []].flat()
+  const isFew = types.length > 0 && types.every((one) => one === 'boolean' || one === 'null')
+  if (isFew || schema.asset_ref_acceptable === false) return true
+  if (Object.keys(schema).some((keyword) => /^(enum|const|x-mcp-header)$/.test(keyword)))
+    return true
+  const branches = schema.anyOf ?? schema.oneOf
+  return Array.isArray(branches) && branches.every((one) => isSchema(one) && isClosed(one))
 }
 
 /** Keywords that every value satisfies, so that they only cost tokens. */

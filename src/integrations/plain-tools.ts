@@ -169,6 +169,10 @@ export function withGuide(instructions: unknown): unknown {
   if (typeof instructions === 'function') {
     return async (...given: unknown[]) => withGuide(await instructions(...given))
   }
+  // An agent may be wrapped twice.
+  if (JSON.stringify(instructions)?.includes(JSON.stringify(REFERENCE_GUIDE).slice(1, -1))) {
+    return instructions
+  }
   if (typeof instructions === 'object') {
     return [...[instructions].flat(), { role: 'system', content: REFERENCE_GUIDE }]
   }

@@ -33,9 +33,9 @@ export function referenceSchema(id: string, schema: ToolSchema, isShown: boolean
   })
 }
 
-/** Returns the JSON Schema of a schema. Types that it cannot express accept any value. */
+/** Returns the JSON Schema of a schema. Types that it cannot express, such as that of bytes, receive files as bytes. */
 export function openJsonSchema(schema: ToolSchema | undefined): JsonSchema {
-  const libraryOptions = { unrepresentable: 'any' }
+  const libraryOptions = { unrepresentable: () => ({ asset_ref_as: 'bytes' }) }
   // A copy without zod's marks, which would make it look like a schema of a library.
   return { ...schema?.['~standard'].jsonSchema.input({ target: 'draft-2020-12', libraryOptions }) }
 }

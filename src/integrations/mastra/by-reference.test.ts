@@ -177,23 +177,23 @@ describe('byReference of Mastra', () => {
     },
   )
 
-  it('passes bytes to tools that require them', async () => {
+  it('passes bytes to parameters that require them, and base64 to those without a type', async () => {
     const given: unknown[] = []
     const show = createTool({
       id: 'show',
       description: '',
-      inputSchema: z.object({ image: z.instanceof(Uint8Array) }),
-      async execute({ image }) {
-        given.push(image instanceof Uint8Array && isPicture({ bytes: image }))
+      inputSchema: z.object({ image: z.instanceof(Uint8Array), any: z.any() }),
+      async execute({ image, any }) {
+        given.push(image instanceof Uint8Array && isPicture({ bytes: image }), any === IMAGE)
       },
     })
     await play(
       byReference(),
       { picture, show },
       calls(['picture', {}]),
-      callingWith(([image]) => calls(['show', { image }])),
+      callingWith(([image]) => calls(['show', { image, any: image }])),
     )
-    expect(given).toEqual([true])
+    expect(given).toEqual([true, true])
   })
 
   it('passes on inputs that a schema has made into values without a JSON form', async () => {

@@ -430,6 +430,26 @@ describe('byReference of OpenAI Agents', () => {
     expect(result.state.toString().length).toBeLessThan(60_000)
   })
 
+  it('keeps the parts of a result that need no reference', async () => {
+    const url = 'https://example.com/a.png'
+    const both = tool({
+      name: 'both',
+      description: 'Two images',
+      parameters: z.object({}),
+      execute: () => [
+        { type: 'image' as const, image: url },
+        { type: 'image' as const, image: `data:image/png;base64,${IMAGE}` },
+      ],
+    })
+    const model = calling(() => [['both', {}]])
+    const { history } = await run(byReference().agent(agentWith(model, both)), 'Go')
+    const result = history.find(({ type }) => type === 'function_call_result')
+    expect(Object(result).output).toMatchObject([
+      { type: 'input_image', image: url },
+      { type: 'input_text', text: expect.stringContaining('asset://') },
+    ])
+  })
+
   it('wraps the tools of MCP servers', async () => {
     const asked: unknown[] = []
     const parameters = { type: 'object' as const, properties: { image: { type: 'string' } } }

@@ -5,6 +5,7 @@ import type { JsonSchema } from '../../boundary/describe-schema.ts'
 import { checkValue, is } from '../../core/check-options.ts'
 import { isPlainObject } from '../../core/json/json.ts'
 import { callError } from '../../engine/run-errors.ts'
+import { nodeBuiltin } from '../../node-builtin.ts'
 import { argumentsInText } from '../json-in-text.ts'
 import {
   askAbout,
@@ -26,6 +27,8 @@ import {
   type References,
   type Wrapping,
 } from '../reference-options.ts'
+
+const { isDeepStrictEqual } = nodeBuiltin('node:util')
 
 /** Options of {@link byReference}. */
 export type ByReferenceOptions = ReferenceOptions
@@ -103,8 +106,7 @@ function wrapTool(
       const result = await tool.invoke(context, given, details)
       const call = { tool: name, toolCallId: toolCall?.callId ?? '', maxResultChars, signal }
       const value = await resultByReference(result, { ...call, assets }).catch(errorText(signal))
-      // A value that the SDK would read as its own image or file stays text.
-      return value === result || typeof value === 'string' ? value : JSON.stringify(value)
+      return shownResult(result, value)
     },
     needsApproval: ignoresInput(needsApproval)
       ? needsApproval
@@ -118,9 +120,27 @@ function wrapTool(
   }
 }
 
-/** Whether a rule is the one that the SDK creates for `true` and `false`. It must stay the same function. */
+/**
+ * Returns the form of a result in which the SDK shows its references as text. In a list of texts, images and files, the
+ * parts without references stay as they are.
+ */
+function shownResult(result: unknown, value: unknown): unknown {
+  if (value === result || typeof value === 'string') return value
+  const isPart = (one: unknown) => /^(text|image|file)$/.test(String(Object(one).type))
+  if (!Array.isArray(value) || !Array.isArray(result) || !result.every(isPart)) {
+    return JSON.stringify(value)
+  }
+  return value.map((part, i) =>
+    isDeepStrictEqual(part, result[i]) ? part : { type: 'text', text: JSON.stringify(part) },
+  )
+}
+
+/**
+ * Whether a rule is the one that the SDK creates for `true` and `false`. It should stay the same function, because the
+ * SDK knows it by its identity, and checks the input of calls with other rules before a person is asked.
+ */
 function ignoresInput(rule: unknown): boolean {
-  // An arrow function without parameters cannot read its arguments.
+  // An arrow function without parameters cannot read its arguments. Any other function is called with values.
   return /^(async ?)?\(\) ?=>/.test(String(rule))
 }
 
