@@ -47,6 +47,8 @@ export interface TextColumnOptions {
   local?: boolean
   /** The names of the file's columns with a decimal comma: beside them, `1.250` may be a thousand. */
   commaColumns?: Set<string>
+  /** Whether `;` separates the file's cells. Such files are from places with a decimal comma: `1.250` may be a thousand. */
+  hasSemicolons?: boolean
 }
 
 const AMBIGUOUS_NUMBERS =
@@ -58,7 +60,7 @@ const CURRENCIES = 'stays text: its numbers have a currency'
 /** For text cells, as in CSV: the text becomes numbers, booleans or dates if the whole column allows it. */
 export function textColumn(
   name: string,
-  { empty, local = false, commaColumns = new Set() }: TextColumnOptions = {},
+  { empty, local = false, commaColumns = new Set(), hasSemicolons = false }: TextColumnOptions = {},
 ): ColumnReader {
   let seen = 0
   let missing = 0
@@ -79,7 +81,7 @@ export function textColumn(
 
   /** Whether the numbers can be read in two ways. */
   function isAmbiguousNumber(): boolean {
-    if (can.number) return hasThousands && can.comma && commaColumns.size > 0
+    if (can.number) return hasThousands && can.comma && (hasSemicolons || commaColumns.size > 0)
     return can.comma && can.point
   }
 

@@ -22,14 +22,15 @@ const PIECE = 64 * 1024
 /** Up to this many columns may be empty in all rows but one. */
 const FEW_COLUMNS = 100
 const DELIMITERS = [',', ';', '\t', '|']
+/** A first line such as `sep=;`, which Excel reads and does not show. */
+const SEPARATOR_LINE = /^"?sep=([^\w\s"]|\t)"?(?=[\r\n]|$)/iu
 
 /**
- * Reads a CSV (RFC 4180, with the most frequent separator of its first line) or TSV file. The first line names the
- * columns. Missing cells are empty; cells beyond the header become columns.
+ * Reads a CSV (RFC 4180, with the most frequent separator of its first line, or that of a line `sep=;`) or TSV file. The
+ * first line names the columns. Missing cells are empty; cells beyond the header become columns.
  */
 export function readCsvTable(source: TableSource, format: 'csv' | 'tsv'): TableInput {
   let columns: ColumnReader[] | null = null
-  const create = localColumns()
 
   return {
     get columns() {
@@ -37,8 +38,11 @@ export function readCsvTable(source: TableSource, format: 'csv' | 'tsv'): TableI
     },
     async *batches() {
       const check = checkDense(source, 'a few of its rows are far longer than the others.')
+      const head = await headOf(source)
+      const dialect = dialectOf(head, format)
+      const create = localColumns(dialect)
       let isFirst = true
-      for await (const batch of csvBatches(source, format)) {
+      for await (const batch of csvBatches(source, head, dialect)) {
         columns ??= columnNames(source, batch[0] ?? []).map(create)
         const rows = isFirst ? batch.slice(1) : batch
         for (const row of rows) {
@@ -62,16 +66,21 @@ export function readCsvTable(source: TableSource, format: 'csv' | 'tsv'): TableI
 }
 
 /** Returns how to create the columns of a file, whose cells may be written as people do. */
-export function localColumns(): (name: string) => ColumnReader {
+export function localColumns({ delimiter }: Dialect): (name: string) => ColumnReader {
   const commaColumns = new Set<string>()
-  return (name) => textColumn(name, { local: true, commaColumns })
+  const hasSemicolons = delimiter === ';'
+  return (name) => textColumn(name, { local: true, commaColumns, hasSemicolons })
 }
 
 /** Yields the records of a CSV file, header included, in batches. */
-async function* csvBatches(source: TableSource, format: 'csv' | 'tsv'): AsyncGenerator<string[][]> {
-  const head = await headOf(source)
+async function* csvBatches(
+  source: TableSource,
+  head: string,
+  { delimiter, headerLine }: Dialect,
+): AsyncGenerator<string[][]> {
   const parser = parse({
-    delimiter: delimiterOf(head, format),
+    delimiter,
+    from_line: headerLine,
     // The parser detects the lone CR of old files.
     record_delimiter: unquoted(head).includes('\n') ? ['\r\n', '\n'] : undefined,
     bom: true,
@@ -108,19 +117,29 @@ export async function isCsv(source: TableSource): Promise<boolean> {
   const lines = unquoted(head).split(/\r?\n/)
   // The last line may be cut.
   if (Buffer.byteLength(head) < source.size) lines.pop()
-  const separator = delimiterOf(head, 'csv')
+  const { delimiter, headerLine } = dialectOf(head, 'csv')
   const [first = 0, ...more] = lines
+    .slice(headerLine - 1)
     .filter((line) => line.trim() !== '')
-    .map((line) => line.split(separator).length)
+    .map((line) => line.split(delimiter).length)
   return first > 1 && more.length > 0 && more.every((cells) => cells === first)
 }
 
-/** Returns the most frequent separator of the first line, outside quotes. */
-export function delimiterOf(head: string, format: 'csv' | 'tsv'): string {
-  if (format === 'tsv') return '\t'
+/** The separator of a file, and the line of its header, from 1. */
+export interface Dialect {
+  delimiter: string
+  headerLine: number
+}
+
+/** Returns the separator that the first line states, or the one that is most frequent in it, outside quotes. */
+export function dialectOf(head: string, format: 'csv' | 'tsv'): Dialect {
+  const stated = SEPARATOR_LINE.exec(head)?.[1]
+  if (stated !== undefined) return { delimiter: stated, headerLine: 2 }
+  if (format === 'tsv') return { delimiter: '\t', headerLine: 1 }
   const line = unquoted(head).split(/\r?\n/, 1)[0] ?? ''
   const counts = DELIMITERS.map((delimiter) => line.split(delimiter).length)
-  return DELIMITERS[counts.indexOf(Math.max(...counts))] ?? ','
+  const delimiter = DELIMITERS[counts.indexOf(Math.max(...counts))] ?? ','
+  return { delimiter, headerLine: 1 }
 }
 
 /** Returns a text without the cells in quotes. A quote inside of a cell, as a unit, is text. */

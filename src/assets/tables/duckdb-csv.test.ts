@@ -176,6 +176,16 @@ describe('writeByDuckdb', () => {
     if (fast) expect(fast).toEqual(slow)
   })
 
+  it('leaves 1.250 in a file with semicolons to the parser', async () => {
+    const late = `a;b\n${'640;x\n'.repeat(1_000)}1.250;y\n`
+    const [fast, slow] = await bothWrite(late)
+    expect(fast).toBe(null)
+    expect(slow?.columns[0]).toMatchObject({
+      type: 'string',
+      warning: expect.stringContaining('stays text'),
+    })
+  })
+
   it.each([
     ['too few cells', '1,2024-01-01'],
     ['too few cells and an empty line', '1,2024-01-01\n\n2'],
@@ -185,11 +195,16 @@ describe('writeByDuckdb', () => {
     expect(fast).toEqual(slow)
   })
 
-  it.each(['empty', 'empty, crlf', 'escaped quotes', 'quotes and newlines', 'days and times'])(
-    'makes a table of %s',
-    async (name) => {
-      const [, csv = ''] = [...SPECTRUM, ...MESSY].find(([one]) => one === name) ?? []
-      expect((await bothWrite(csv))[0]).not.toBe(null)
-    },
-  )
+  it.each([
+    'empty',
+    'empty, crlf',
+    'escaped quotes',
+    'quotes and newlines',
+    'days and times',
+    'a line that states the separator',
+    'a separator stated after a byte order mark',
+  ])('makes a table of %s', async (name) => {
+    const [, csv = ''] = [...SPECTRUM, ...MESSY].find(([one]) => one === name) ?? []
+    expect((await bothWrite(csv))[0]).not.toBe(null)
+  })
 })

@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parse } from 'csv-parse/sync'
 import type { ColumnReader } from './column.ts'
-import { columnNames, delimiterOf, localColumns } from './csv-table.ts'
+import { columnNames, type Dialect, dialectOf, localColumns } from './csv-table.ts'
 import { type DuckdbConnection, loadDuckdb, named, quoted, withDuckdb } from './duckdb.ts'
 import { openParquet } from './parquet-file.ts'
 import { sourceOf } from './spool.ts'
@@ -63,10 +63,9 @@ async function withProgress<T>(
   }
 }
 
-interface Plan {
+interface Plan extends Dialect {
   columns: readonly ColumnReader[]
   names: readonly string[]
-  delimiter: string
   /** Whether rows with too few cells are read. This is slower, and DuckDB rejects some line breaks in cells then. */
   isPadded: boolean
 }
@@ -78,20 +77,25 @@ async function planOf({ name, size, path, type }: CsvTask): Promise<Plan | null>
   const head = await headOf(plain)
   // The header has another encoding, which DuckDB does not detect.
   if (head.includes('\ufffd')) return null
-  const delimiter = delimiterOf(head, type)
+  const dialect = dialectOf(head, type)
   const end = head.lastIndexOf('\n', head.length - 2)
   let records: string[][]
   try {
-    records = parse(head.slice(0, end + 1), { delimiter, bom: true, to: SAMPLED_RECORDS })
+    records = parse(head.slice(0, end + 1), {
+      delimiter: dialect.delimiter,
+      from_line: dialect.headerLine,
+      bom: true,
+      to: SAMPLED_RECORDS,
+    })
   } catch {
     return null
   }
   const [header = [], ...rows] = records
   if (header.length < 2 || rows.length === 0) return null
   const names = columnNames(plain, header)
-  const columns = names.map(localColumns())
+  const columns = names.map(localColumns(dialect))
   for (const row of rows) for (const [i, column] of columns.entries()) column.see(row[i])
-  return { columns, names: storedNames(names), delimiter, isPadded: false }
+  return { ...dialect, columns, names: storedNames(names), isPadded: false }
 }
 
 /** Writes the Parquet file; false if DuckDB cannot. */
@@ -148,9 +152,9 @@ async function lookFurther(
 }
 
 /** Returns SQL for the rows of the file, with unconverted cells. */
-function rowsOf({ columns, delimiter, isPadded }: Plan, csv: string): string {
+function rowsOf({ columns, delimiter, headerLine, isPadded }: Plan, csv: string): string {
   const raw = columns.map((_, i) => `'c${i}': 'varchar'`).join(', ')
-  const form = `delim=${quoted(delimiter)}, quote='"', escape='"', header=true`
+  const form = `delim=${quoted(delimiter)}, quote='"', escape='"', header=true, skip=${headerLine - 1}`
   // Without `new_line`: with it, DuckDB 1.5 reads no rows if the lines end differently.
   const reading = `auto_detect=false, strict_mode=true, null_padding=${isPadded}, buffer_size=${BUFFER}`
   return `read_csv(${quoted(csv)}, columns={${raw}}, ${reading}, ${form})`

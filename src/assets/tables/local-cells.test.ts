@@ -49,6 +49,10 @@ describe('importFile of a CSV with local numbers', () => {
       [1.25, 12.5],
     ],
     [
+      ['0,125', '12'],
+      [0.125, 12],
+    ],
+    [
       ['1.250', '640'],
       [1.25, 640],
     ],
@@ -67,6 +71,21 @@ describe('importFile of a CSV with local numbers', () => {
     expect(columns.map(({ type }) => type)).toEqual(['string', 'number', 'number'])
     expect(rows[0]).toEqual({ a: '1.250', b: 41.5, c: 1.1 })
     expect(columns[0]?.warning).toContain('stays text')
+  })
+
+  it.each([
+    ['1.250;x\n2.500;x', ['1.250', '2.500'], 'string'],
+    ['640;x\n1.250.000;x\n1.250;x', [640, 1250000, 1250], 'number'],
+    ['1.250;x\n12.5;x', [1.25, 12.5], 'number'],
+    ['1.250;x\n0.125;x', [1.25, 0.125], 'number'],
+    ['1.250;x\n1250.000;x', [1.25, 1250], 'number'],
+  ])('takes a semicolon as a sign of decimal commas: %j', async (lines, values, type) => {
+    const { columns, rows } = await imported(`a;b\n${lines}\n`)
+    expect(columns[0]?.type).toBe(type)
+    expect(columns[0]?.warning ?? null).toEqual(
+      type === 'number' ? null : expect.stringMatching(/decimal separator or separated thousands/),
+    )
+    expect(rows.map(({ a }) => a)).toEqual(values)
   })
 
   it('reads the whole column again if a late cell decides', async () => {

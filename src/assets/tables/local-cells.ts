@@ -6,8 +6,10 @@ import { isCode } from './long-number.ts'
  */
 export type CellForm = 'plain' | 'comma' | 'point' | 'day' | 'month'
 
-const COMMA_NUMBER = /^[+-]?(?:\d{1,3}(?:\.\d{3})+|\d{1,3}(?:[ \u00a0\u202f]\d{3})+|\d+)(?:,\d+)?$/
-const POINT_NUMBER = /^[+-]?(?:\d{1,3}(?:,\d{3})+|\d{1,3}(?:['’]\d{3})+|\d+)(?:\.\d+)?$/
+// Separated thousands do not begin with a zero: 0.125 is less than one.
+const COMMA_NUMBER =
+  /^[+-]?(?:[1-9]\d{0,2}(?:(?:\.\d{3})+|(?:[ \u00a0\u202f]\d{3})+)|\d+)(?:,\d+)?$/
+const POINT_NUMBER = /^[+-]?(?:[1-9]\d{0,2}(?:(?:,\d{3})+|(?:['’]\d{3})+)|\d+)(?:\.\d+)?$/
 const NUMBER = String.raw`[+-]?\d[\d.,'’ \u00a0\u202f]*`
 const PERCENTAGE = new RegExp(String.raw`^${NUMBER}\s*%$`)
 const SIGN = String.raw`(?:\p{Sc}|[A-Z]{3}|kr|zł|Kč|Fr\.)`

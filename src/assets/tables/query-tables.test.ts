@@ -44,6 +44,8 @@ describe('Assets.query', () => {
     expect(await ask(`SELECT note FROM "${ref}" WHERE city = 'Oslo'`)).toEqual([
       { note: 'wet; cold' },
     ])
+    const stated = await assets.save(Buffer.from('sep=|\na|b|c\n1|2|3'), 'text/plain')
+    expect(await ask(`SELECT c FROM "${stated.ref}"`)).toEqual([{ c: 3 }])
     const lines = ['one line', 'a, b\nc', 'a,b', '']
     for (const other of lines) {
       const { ref } = await assets.save(Buffer.from(other), 'text/plain')
