@@ -8,7 +8,7 @@ import { createAssets } from '../create-assets.ts'
 import { silentStore } from '../fixtures/silent-store.ts'
 import { createMemoryAssetStore } from '../stores/memory.ts'
 import { sheetRows, workbook } from '../tables/fixtures/spreadsheet.ts'
-import { docx, linkTo, paragraph, tableOf } from './fixtures/docx.ts'
+import { docx, linkTo, paragraph, runs, tableOf } from './fixtures/docx.ts'
 import { writePages } from './write-pages.ts'
 
 const PDF = 'application/pdf'
@@ -60,6 +60,20 @@ describe('Assets.text', () => {
     const target = 'https://a.example/x?y=1&z=2'
     expect((await assets.text(ref)).text).toBe(
       `[The plan](${target})\n\n${target}\n\n| [a\\|b](${target}) | c |`,
+    )
+  })
+
+  it('marks superscript, subscript and struck text of a DOCX', async () => {
+    const power = ['2', '<w:vertAlign w:val="superscript"/>'] as const
+    const struck = ['30 days', '<w:strike/>'] as const
+    const file = docx(
+      runs('10', power, '3 m') +
+        runs('within ', struck, ' 10 days') +
+        tableOf([[runs('CO', ['2', '<w:vertAlign w:val="subscript"/>']), runs(struck)]]),
+    )
+    const { ref } = await assets.save(file, null)
+    expect((await assets.text(ref)).text).toBe(
+      '10<sup>2</sup>3 m\n\nwithin ~~30 days~~ 10 days\n\n| CO<sub>2</sub> | ~~30 days~~ |',
     )
   })
 

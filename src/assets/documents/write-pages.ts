@@ -82,13 +82,15 @@ async function* docxPages({ path }: { path: string }) {
   // Without this, the bytes of pictures would be in the text.
   const convertImage = images.imgElement(async () => ({ src: '' }))
   const { value } = await convertToHtml({ path }, { convertImage })
-  yield htmlText(value)
+  yield htmlText(value.replace(NOTE_MARK, '$1'))
 }
 
 function unreadable(message: string, cause?: unknown): ByrefError {
   return new ByrefError('asset_unsupported', message, { cause })
 }
 
+/** The number of a footnote, which is superscript only in print. */
+const NOTE_MARK = /<sup>(<a [^>]*>\[\d+\]<\/a>)<\/sup>/g
 const TAG = /<(\/?)([a-z][a-z0-9]*)([^>]*)>|([^<]+)/gi
 const ENTITIES: Readonly<Record<string, string>> = {
   '&lt;': '<',
@@ -101,8 +103,8 @@ const ENTITIES: Readonly<Record<string, string>> = {
 
 /**
  * Converts simple, well-formed HTML, as mammoth makes from DOCX, to Markdown: headings, lists, links, and tables with a
- * line for each row. A cell that covers several columns or rows has its text in the first one. Styles and pictures are
- * left out.
+ * line for each row. A cell that covers several columns or rows has its text in the first one. Text that is struck through
+ * becomes `~~text~~`, and superscript and subscript keep their tags. Other styles and pictures are left out.
  */
 function htmlText(html: string): string {
   const lines: string[] = []
@@ -145,6 +147,8 @@ function htmlText(html: string): string {
       const target = decoded(/href="([^"#][^"]*)"/.exec(attributes)?.[1] ?? '')
       link = target ? { target, start: line.length } : null
     } else if (tag === 'br') line += depth > 0 ? ' ' : '\n'
+    else if (tag === 's') line += '~~'
+    else if (/^su[bp]$/.test(tag)) line += `<${tag}>`
     else if (depth > 0) return
     else if (/^h[1-6]$/.test(tag)) line += `${'#'.repeat(Number(tag[1]))} `
     else if (tag === 'ul' || tag === 'ol') {
@@ -162,7 +166,9 @@ function htmlText(html: string): string {
       const text = line.slice(link.start)
       if (text !== link.target) line = `${line.slice(0, link.start)}[${text}](${link.target})`
       link = null
-    } else if (/^(p|h[1-6]|li)$/.test(tag)) endLine()
+    } else if (tag === 's') line += '~~'
+    else if (/^su[bp]$/.test(tag)) line += `</${tag}>`
+    else if (/^(p|h[1-6]|li)$/.test(tag)) endLine()
     else if (tag === 'ul' || tag === 'ol') {
       endLine()
       lists.pop()
