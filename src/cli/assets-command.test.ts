@@ -60,7 +60,7 @@ describe('byref assets', () => {
     expect(await readFile(join(folder, 'out.png'))).toEqual(Buffer.from(bytes))
     expect((await byref('rm', picture.ref)).status).toBe(0)
     const again = await byref('rm', picture.ref)
-    expect([again.status, again.err]).toEqual([1, `There is no asset ${picture.ref}\n`])
+    expect([again.status, again.err]).toEqual([1, `byref: There is no asset ${picture.ref}\n`])
   })
 
   it('rejects an option that the task ignores', async () => {
@@ -80,7 +80,7 @@ describe('byref assets', () => {
       await writeFile(join(folder, 'x.txt'), 'x')
       const { status, out, err } = await byref('put', '/proc/self/mem', join(folder, 'x.txt'))
       expect([status, out]).toEqual([1, expect.stringContaining('x.txt')])
-      expect(err).toMatch(/^Cannot read \/proc\/self\/mem: EIO/)
+      expect(err).toMatch(/^byref: Cannot read \/proc\/self\/mem: EIO/)
     },
   )
 
@@ -98,7 +98,7 @@ describe('byref assets', () => {
     const mixed = await byref('put', ...files)
     expect(mixed.status).toBe(1)
     expect(mixed.err).toMatch(
-      /Cannot read .*none\.txt.*\nNo table: broken\.csv, line 2: a quote is opened and never closed/,
+      /^byref: Cannot read .*none\.txt.*\nbyref: No table: broken\.csv, line 2: a quote is opened and never closed/,
     )
     expect(mixed.out).toMatch(/broken\.csv\n.*fine\.txt\n$/)
     const [fine] = await json('ls')

@@ -17,6 +17,7 @@ import {
   checkTaskOptions,
   chooseTask,
   note,
+  noteError,
   ProgressLine,
   parseOptions,
   print,
@@ -206,7 +207,7 @@ async function put({ assets, args, json, type, name }: Task): Promise<number> {
       const { asset } = error instanceof TableError ? error : { asset: null }
       if (asset)
         print(json, { asset, table: null, workbook: null }, `${asset.ref}\t${describe(asset)}`)
-      note(asset ? `No table: ${error.message}` : error.message)
+      noteError(asset ? `No table: ${error.message}` : error.message)
     }
   }
   return failed > 0 ? 1 : 0
@@ -233,7 +234,7 @@ async function rm({ assets, args }: Task): Promise<number> {
   for (const ref of args) {
     if (await assets.delete(ref)) continue
     missing++
-    note(`There is no asset ${nameOf(ref)}`)
+    noteError(`There is no asset ${nameOf(ref)}`)
   }
   return missing > 0 ? 1 : 0
 }

@@ -75,7 +75,8 @@ describe('byref eval', () => {
   it.each([
     [['--tasks', 'rows-to-tool,nothing'], 'There is no task or group "nothing"'],
     [['--by', 'values'], '--by of byref eval takes value, reference or both, not "values"'],
-    [['--runs', '0'], '--runs of byref eval must be 1 or more'],
+    [['--runs', '0'], '--runs of byref eval takes a whole number from 1 to 1000, not "0"'],
+    [['--concurrency', 'x'], '--concurrency of byref eval takes a whole number from 1 to 1000'],
     [['--max-tokens=-1'], '--max-tokens of byref eval takes a number above 0'],
     [['--max-cost', '1'], '--max-cost needs a model whose price is known'],
     [['--out', join(folder, 'no', 'report.md')], 'its folder does not exist'],

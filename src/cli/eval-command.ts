@@ -55,8 +55,8 @@ and reports the runs so far. Provider errors are retried, and never count as fai
 node_modules/byref/docs/guides/evaluate.md explains the report.
 `
 
-/** Maximum of `--runs` and `--concurrency`. */
-const MAX_RUNS = 1000
+/** The range of `--runs` and `--concurrency`. */
+const RUNS = { least: 1, most: 1000 }
 
 /** `byref eval`: plays the tasks and writes the report. */
 export async function command(args: string[]): Promise<number> {
@@ -85,12 +85,12 @@ export async function command(args: string[]): Promise<number> {
     return 0
   }
   const { out, json, seed } = values
-  const runs = positive('--runs', values.runs)
+  const runs = wholeNumber('--runs of byref eval', values.runs, RUNS)
   const max = {
     tokens: limit('--max-tokens', values['max-tokens']),
     cost: limit('--max-cost', values['max-cost']),
   }
-  const concurrency = positive('--concurrency', values.concurrency)
+  const concurrency = wholeNumber('--concurrency of byref eval', values.concurrency, RUNS)
   const modes = modesOf(values.by)
   for (const file of [out, json]) if (file !== undefined) await checkWritable(file)
   const model = await modelOf(values.model)
@@ -155,12 +155,6 @@ function tasksLike(patterns: string): EvalTask[] {
 function modesOf(by: string): readonly Mode[] {
   const word = oneOf('--by of byref eval', by, ['value', 'reference', 'both'])
   return word === 'both' ? MODES : [word]
-}
-
-function positive(option: string, text: string): number {
-  const number = wholeNumber(`${option} of byref eval`, text, MAX_RUNS)
-  if (number > 0) return number
-  throw new UsageError(`${option} of byref eval must be 1 or more`)
 }
 
 function limit(option: string, text: string | undefined): number {

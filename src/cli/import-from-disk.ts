@@ -51,6 +51,7 @@ export async function fileSize(file: string): Promise<number> {
   throw new ByrefError('bad_request', `Cannot read ${file}: it is not a file`)
 }
 
-function cannotRead(file: string, cause: unknown): ByrefError {
+/** Returns the error for a file that cannot be read. */
+export function cannotRead(file: string, cause: unknown): ByrefError {
   return new ByrefError('bad_request', `Cannot read ${file}: ${errorMessage(cause)}`, { cause })
 }

@@ -57,7 +57,7 @@ describe('byref log', () => {
 
   it('deletes conversations: some, or all of a namespace', async () => {
     await fill()
-    const unknown = 'There is no conversation "other"\n1 conversation deleted\n'
+    const unknown = 'byref: There is no conversation "other"\n1 conversation deleted\n'
     expect(await byref('rm', 'other', 'sound')).toEqual({ status: 1, out: 'sound\n', err: unknown })
     expect(await byref('rm', '--all')).toMatchObject({
       status: 2,
@@ -193,6 +193,9 @@ describe('byref log', () => {
     await fill()
     expect((await byref('mend')).err).toContain('There is no byref log mend')
     expect((await byref('export')).err).toContain('byref log export <id> [file]')
+    expect((await byref('import', '/no/such.jsonl')).err).toMatch(
+      /^byref: Cannot read \/no\/such\.jsonl: ENOENT.*\n$/,
+    )
     const missing = await byref('verify', 'nothing')
     expect([missing.status, missing.err]).toEqual([
       1,

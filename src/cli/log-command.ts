@@ -1,5 +1,5 @@
 import { createWriteStream, existsSync } from 'node:fs'
-import { mkdir, open, rename, rm } from 'node:fs/promises'
+import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { deleteConversation } from '../agent/delete-conversation.ts'
@@ -19,12 +19,14 @@ import {
   repairConversation,
   verifyConversation,
 } from '../log/repair-conversation.ts'
+import { cannotRead } from './import-from-disk.ts'
 import { openStorage, STORAGE, STORAGE_HELP } from './storage.ts'
 import {
   checkTaskOptions,
   chooseTask,
   counted,
   note,
+  noteError,
   ProgressLine,
   parseOptions,
   print,
@@ -157,11 +159,17 @@ async function importFrom({ log, args, id, resume, json }: Task): Promise<number
   if (file === undefined || more.length > 0) {
     throw new UsageError('Usage: byref log import <file> (byref log --help)')
   }
-  const input = file === '-' ? process.stdin : (await open(file)).createReadStream()
+  const input = file === '-' ? process.stdin : (await opened(file)).createReadStream()
   const lines = exportLines(input)
   const created = await log.import(resume ? lines : asCopy(lines), defined({ id }))
   print(json, { id: created, namespace: log.namespace }, shown(created))
   return 0
+}
+
+function opened(file: string): Promise<FileHandle> {
+  return open(file).catch((cause: unknown) => {
+    throw cannotRead(file, cause)
+  })
 }
 
 async function remove({ log, args, all, namespace, json }: Task): Promise<number> {
@@ -177,7 +185,7 @@ async function remove({ log, args, all, namespace, json }: Task): Promise<number
       print(json, { id, namespace: log.namespace }, shown(id))
     } else {
       missing++
-      note(notFoundError(shown(id)).message)
+      noteError(notFoundError(shown(id)).message)
     }
   }
   note(`${counted(ids.length - missing, 'conversation')} deleted`)
@@ -221,7 +229,7 @@ async function repair(task: Task): Promise<number> {
     } catch (error) {
       if (!(error instanceof ByrefError)) throw error
       left++
-      note(`${shown(id)} was not repaired: ${error.message}`)
+      noteError(`${shown(id)} was not repaired: ${error.message}`)
     }
   })
   note(

@@ -1,7 +1,7 @@
 import { didYouMean } from '../core/check-options.ts'
 import { ByrefError, errorMessage } from '../core/errors.ts'
 import { version } from '../version.ts'
-import { note, UsageError } from './terminal.ts'
+import { noteError, UsageError } from './terminal.ts'
 
 const HELP = `byref ${version}: pass-by-reference for LLM agents
 
@@ -68,7 +68,7 @@ export async function main(args: string[]): Promise<number> {
     // An error that a person can fix is one line. A defect of byref has its stack.
     const expected =
       error instanceof UsageError || error instanceof ByrefError || isSystemError(error)
-    note(`byref: ${expected ? errorMessage(error) : (error as Error).stack}`)
+    noteError(expected ? errorMessage(error) : `${(error as Error).stack}`)
     return error instanceof UsageError ? 2 : 1
   }
 }

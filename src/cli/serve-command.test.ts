@@ -5,7 +5,10 @@ describe('byref serve', () => {
   it.each([
     [['--issuer', 'a', '--audience', 'b'], '--issuer and --audience go with --jwks'],
     [['--concurrency', '3'], '--concurrency needs --database'],
-  ])('rejects options that it would ignore: %j', async (args, message) => {
+    [['--bucket', 'b'], '--bucket needs --database'],
+    [['--database', 'mysql://a:secret@b/c'], 'byref: --database takes a URL such as postgresql://'],
+    [['--host', '0.0.0.0'], 'A server on 0.0.0.0 is open to everyone: require tokens'],
+  ])('rejects options that do not fit: %j', async (args, message) => {
     vi.stubEnv('BYREF_DATABASE', undefined)
     onTestFinished(() => void vi.unstubAllEnvs())
     const { status, err } = await runMain('serve', ...args)

@@ -5,7 +5,7 @@ import { createWorker } from '../hosts/worker.ts'
 import { type ConversationLog, listAll } from '../log/conversation-log.ts'
 import type { AuthOptions } from '../server/auth/auth.ts'
 import { createServer } from '../server/create-server.ts'
-import type { Listening } from '../server/listen.ts'
+import { isLoopback, type Listening, openToEveryone } from '../server/listen.ts'
 import { openFolder, signingSecret } from './data-folder.ts'
 import { describeModel, openAgent } from './open-agent.ts'
 import { stopSignal } from './stop-signal.ts'
@@ -60,12 +60,15 @@ export async function command(args: string[]): Promise<number> {
       log: { type: 'string', default: 'error' },
     },
   })
-  const port = wholeNumber('--port', values.port, 65535)
+  const port = wholeNumber('--port', values.port, { most: 65535 })
   if (values.concurrency !== undefined && !values.database) {
     throw new UsageError('--concurrency needs --database: without a database there are no workers')
   }
   const given = values.concurrency ?? CONCURRENCY
-  const concurrency = wholeNumber('--concurrency', given, MAX_CONCURRENCY)
+  const concurrency = wholeNumber('--concurrency', given, { most: MAX_CONCURRENCY })
+  if (!values.auth && values.jwks === undefined && !isLoopback(values.host)) {
+    throw new UsageError(openToEveryone(values.host))
+  }
   const level = oneOf('--log', values.log, ['info', 'error', 'silent'])
   const stop = stopSignal()
   const folder = openFolder(values.data)

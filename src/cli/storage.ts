@@ -11,6 +11,7 @@ import type { ConversationLog } from '../log/conversation-log.ts'
 import { createSqliteLog } from '../log/sqlite-log.ts'
 import { optionalPeer } from '../optional-peer.ts'
 import { DEFAULT_DATA, openFolder } from './data-folder.ts'
+import { UsageError } from './terminal.ts'
 
 /** The options of a command that name its conversations and assets, for {@link parseOptions}. */
 export const STORAGE = {
@@ -51,17 +52,22 @@ export interface Storage {
  * Opens the conversations and assets that the options name.
  *
  * @param make Creates the folder if it is missing.
- * @throws ByrefError `config_invalid` for a folder, database or bucket that cannot be used
+ * @throws UsageError for options that do not fit; ByrefError `config_invalid` for a folder, database or bucket that cannot
+ * be used
  */
 export async function openStorage(options: StorageOptions, make = true): Promise<Storage> {
   const { data, database, bucket } = options
   if (database) {
+    // Before the packages are loaded, because they may be missing.
+    if (!/^(postgres|postgresql|socket):/.test(database)) {
+      const example = 'postgresql://user:password@host:5432/database'
+      throw new UsageError(`--database takes a URL such as ${example}`)
+    }
     const folder = bucket ? resolve(data) : openFolder(data)
     return openDatabase(folder, { connectionString: database, bucket })
   }
   if (bucket) {
-    throw new ByrefError(
-      'config_invalid',
+    throw new UsageError(
       '--bucket needs --database: without a database everything is in one folder',
     )
   }

@@ -80,9 +80,13 @@ export function checkTaskOptions(
 }
 
 /** Returns the value of an option, such as `--limit of byref assets`, that is a whole number. @throws UsageError */
-export function wholeNumber(option: string, text: string, most = Number.MAX_SAFE_INTEGER): number {
-  if (/^\d+$/.test(text) && Number(text) <= most) return Number(text)
-  const range = most === Number.MAX_SAFE_INTEGER ? '' : ` from 0 to ${most}`
+export function wholeNumber(
+  option: string,
+  text: string,
+  { least = 0, most = Number.MAX_SAFE_INTEGER }: { least?: number; most?: number } = {},
+): number {
+  if (/^\d+$/.test(text) && Number(text) >= least && Number(text) <= most) return Number(text)
+  const range = most === Number.MAX_SAFE_INTEGER ? '' : ` from ${least} to ${most}`
   throw new UsageError(`${option} takes a whole number${range}, not "${text}"`)
 }
 
@@ -120,6 +124,11 @@ export function counted(count: number, noun: string): string {
 /** Writes a line for people to stderr. It may contain text from outside. */
 export function note(line: string): void {
   process.stderr.write(`${shown(line)}\n`)
+}
+
+/** Writes an error to stderr, as a line that begins with the name of the program. */
+export function noteError(message: string): void {
+  note(message.startsWith('byref ') ? message : `byref: ${message}`)
 }
 
 /** Control characters, and characters that change the order of text; but not line ends, tabs and joiners of letters. */

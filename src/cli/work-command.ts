@@ -29,8 +29,8 @@ export async function command(args: string[]): Promise<number> {
     most: 0,
     options: { ...STORAGE, concurrency: { type: 'string', default: CONCURRENCY } },
   })
-  const concurrency = wholeNumber('--concurrency', values.concurrency, MAX_CONCURRENCY)
-  if (concurrency === 0) throw new UsageError('--concurrency of byref work must be 1 or more')
+  const range = { least: 1, most: MAX_CONCURRENCY }
+  const concurrency = wholeNumber('--concurrency of byref work', values.concurrency, range)
   const needsDatabase = 'byref work needs --database: on one machine byref serve does the work'
   if (!values.database) throw new UsageError(needsDatabase)
   const stop = stopSignal()

@@ -48,6 +48,16 @@ const MAX_PORT = 65_535
 
 const LOOPBACK = /^(localhost|127(\.\d+){3}|::1|\[::1\])$/
 
+/** Whether only programs on this machine reach this address. */
+export function isLoopback(hostname: string): boolean {
+  return LOOPBACK.test(hostname)
+}
+
+/** Returns the message for a server without tokens on an address that is not loopback. */
+export function openToEveryone(hostname: string): string {
+  return `A server on ${hostname} is open to everyone: require tokens (byref token) with --auth, or in code with createServer({ auth })`
+}
+
 /** Listens on Node. Throws ByrefError `config_invalid`. */
 export function listen(
   app: Hono,
@@ -56,11 +66,8 @@ export function listen(
 ): Promise<Listening> {
   checkOptions('server.listen', options, OPTIONS)
   const { port = 4114, hostname = '127.0.0.1', stalledMs = 60_000, graceMs = 3000 } = options ?? {}
-  if (!needsToken && !LOOPBACK.test(hostname)) {
-    throw new ByrefError(
-      'config_invalid',
-      `A server on ${hostname} is open to everyone: require tokens (byref token) with --auth, or in code with createServer({ auth })`,
-    )
+  if (!needsToken && !isLoopback(hostname)) {
+    throw new ByrefError('config_invalid', openToEveryone(hostname))
   }
   if (port > MAX_PORT) {
     throw new ByrefError('config_invalid', `${port} is not a port: use 0 to ${MAX_PORT}`)

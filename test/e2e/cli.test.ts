@@ -204,7 +204,7 @@ describe('byref run', () => {
     const run = (...args: string[]) => byref(['run', ...args, '--data', data])
     expect(await run()).toMatchObject({
       code: 2,
-      stderr: expect.stringMatching(/needs a question/),
+      stderr: expect.stringMatching(/^byref run needs a question/),
     })
     expect(await run('x', '--nonsense')).toMatchObject({
       code: 2,

@@ -120,7 +120,7 @@ describe('byref serve for others', () => {
     const args = ['serve', '--port', '0', '--data', `${folder.path}/open`]
     for (const host of ['0.0.0.0', '::', 'box.example']) {
       const { code, stdout, stderr } = await byref([...args, '--host', host])
-      expect([code, stdout]).toEqual([1, ''])
+      expect([code, stdout]).toEqual([2, ''])
       expect(stderr).toMatch(
         new RegExp(`^byref: A server on ${host} is open to everyone: .*byref token.*--auth.*\n$`),
       )
