@@ -28,6 +28,8 @@ export const ATTRIBUTES = {
   /** Why the run ended: `done`, `cancelled`, `step_limit` … */
   runReason: 'byref.run.finish_reason',
   namespace: 'byref.namespace',
+  /** Whether the work was stopped before its end, because this process stopped working on the run. */
+  interrupted: 'byref.interrupted',
   /** The message that the step writes. */
   message: 'byref.message.id',
   attempt: 'byref.tool.attempt',

@@ -31,6 +31,13 @@ const calls = (...names: string[]) => ({
   calls: names.map((name, i) => ({ id: `${name}-${i}`, name, arguments: {} })),
 })
 
+/** A span of work that was stopped, which is no failure. */
+const STOPPED = {
+  attributes: { 'byref.interrupted': true },
+  status: { code: SpanStatusCode.UNSET },
+  events: [],
+}
+
 describe('createTracedAgent', () => {
   it('makes one tree for a run, below the active span of the caller', async () => {
     const { tracer, tree, named } = traces()
@@ -227,7 +234,19 @@ describe('createTracedAgent', () => {
     expect(unended()).toBe(0)
     expect(tree()).toEqual(['invoke_agent', '  chat scripted', '  execute_tool wait'])
     expect(named('invoke_agent')[0]?.attributes['byref.run.finish_reason']).toBe('cancelled')
-    expect(named('execute_tool wait')[0]?.attributes['error.type']).toBe('interrupted')
+    expect(named('execute_tool wait')[0]).toMatchObject(STOPPED)
+  })
+
+  it('does not report a model call that a person stops as failed', async () => {
+    const { tracer, named } = traces()
+    const model = scriptedModel(['a long text'], { delayMs: 60_000 })
+    const agent = createTracedAgent({ model }, { tracer })
+    const run = agent.run({ messages: say('x') })
+    setTimeout(run.cancel, 50)
+    expect((await run.result).reason).toBe('cancelled')
+    await agent.close()
+    expect(named('chat scripted')[0]).toMatchObject(STOPPED)
+    expect(named('chat scripted')[0]?.attributes['error.type']).toBeUndefined()
   })
 
   it('continues in another process in the same trace, with a link to its beginning', async () => {

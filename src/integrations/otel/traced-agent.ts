@@ -165,8 +165,9 @@ async function during<Outcome>(
     end(outcome)
     return outcome
   } catch (error) {
-    const cut = { code: 'interrupted', message: 'The run ended before' }
-    markFailed(span, signal.aborted ? cut : thrown(error))
+    // The run was cancelled, or continues elsewhere: the work did not fail.
+    if (signal.aborted) span.setAttribute(ATTRIBUTES.interrupted, true)
+    else markFailed(span, thrown(error))
     throw error
   } finally {
     span.end()
