@@ -64,6 +64,8 @@ it.each([1, 2, 3])('a run goes on where the log has lost %i records', async (los
     expect(ends, `at append ${at}`).toMatchObject([
       { type: 'RUN_FINISHED', result: { reason: 'done' } },
     ])
+    const ids = events.flatMap((event) => (event.type === 'NEW_MESSAGE' ? event.payload.id : []))
+    expect(ids).toEqual([...new Set(ids)])
     if (appends() < at) most = at
     await agent.close()
   }

@@ -206,6 +206,8 @@ function footerOf({ inputTokens, outputTokens, cachedInputTokens, cost }: TokenU
 export function unfinishedMessage(state: ConversationState, run: RunState): ConversationEvent[] {
   const step = run.steps.at(-1)
   if (!step || step.finishedAt !== undefined) return []
+  // A log that has lost its last records may have the message, and not the end of its step.
+  if (state.messages.some(({ id }) => id === step.messageId)) return []
   const text = state.streaming[step.messageId] ?? ''
   const calls = loggedCalls(state, step)
   if (text === '' && calls.length === 0) return []
