@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { openApi } from './fixtures/api.ts'
 
@@ -13,6 +14,22 @@ async function pathsOf(answer: Response): Promise<string[]> {
   expect(new Set(issues.map((issue) => JSON.stringify(issue))).size).toBe(issues.length)
   return [...new Set(issues.map(({ path }) => path))]
 }
+
+describe('a JSON body', () => {
+  it.each([
+    [gzipSync('{"title":"a"}'), { 'content-encoding': 'gzip' }, 'content-encoding gzip is not'],
+    [Buffer.from('{"title":"é"}', 'latin1'), {}, 'not valid UTF-8'],
+    [Buffer.from('{"title":"é"}', 'latin1'), { 'content-length': '13' }, 'not valid UTF-8'],
+  ])('that is not plain UTF-8 is rejected: %#', async (body, more, message) => {
+    const { ask } = openApi()
+    const headers = { 'content-type': 'application/json', ...more }
+    const answer = await ask('/api/conversations', { method: 'POST', body, headers })
+    expect([answer.status, await answer.json()]).toEqual([
+      400,
+      { error: { code: 'bad_request', message: expect.stringContaining(message) } },
+    ])
+  })
+})
 
 describe('the issues of a message', () => {
   it.each([

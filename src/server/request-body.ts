@@ -51,10 +51,24 @@ export async function readJson<T>(c: Context, schema: z.ZodType<T>): Promise<T> 
   return parse(schema, body, 'body')
 }
 
-/** Reads the body as text. A body without a content-length is read only up to the limit. */
-async function readText({ req }: Context): Promise<string> {
+async function readText(c: Context): Promise<string> {
+  const encoding = c.req.header('content-encoding') ?? 'identity'
+  if (encoding !== 'identity') {
+    const message = `content-encoding ${encoding} is not supported: send the JSON as it is`
+    throw new ByrefError('bad_request', message)
+  }
+  const bytes = await readBytes(c)
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch (cause) {
+    throw new ByrefError('bad_request', 'The body is not valid UTF-8', { cause })
+  }
+}
+
+/** Reads the body. Without a content-length, it is read only up to the limit. */
+async function readBytes({ req }: Context): Promise<ArrayBuffer | Uint8Array> {
   const length = req.header('content-length')
-  if (length !== undefined && Number(length) <= MAX_BODY) return req.text()
+  if (length !== undefined && Number(length) <= MAX_BODY) return req.arrayBuffer()
   if (length !== undefined) throw tooLarge()
   const chunks: Uint8Array[] = []
   let size = 0
@@ -63,7 +77,7 @@ async function readText({ req }: Context): Promise<string> {
     if (size > MAX_BODY) throw tooLarge()
     chunks.push(chunk)
   }
-  return new TextDecoder().decode(Buffer.concat(chunks))
+  return Buffer.concat(chunks)
 }
 
 function tooLarge(): ByrefError {

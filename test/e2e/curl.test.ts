@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { byref, type ServerProcess, serve, temporaryFolder } from './byref-process.ts'
 
@@ -62,8 +62,6 @@ describe('the curl commands of the docs, on this machine', () => {
 
   it.runIf(hasJq)('upload a file, and download its chart', async () => {
     expect(chart).toContain('api=localhost:4114/api\n')
-    const rows = ['date,rain', '2026-06-01,12', '2026-06-02,3', '2026-07-01,30']
-    writeFileSync(`${folder.path}/rain.csv`, rows.join('\n'))
     await bash(chart.replace('4114', new URL(server.url).port))
     const png = readFileSync(`${folder.path}/chart.png`)
     expect(png.subarray(1, 4).toString()).toBe('PNG')
