@@ -3,9 +3,8 @@ import {
   type AssetRef,
   type AssetRefParts,
   assertAssetId,
-  extractAssetId,
   formatAssetRef,
-  parseAssetRef,
+  refParts,
 } from '../core/refs/asset-ref.ts'
 import { assetNotFound } from './asset-record.ts'
 
@@ -83,7 +82,7 @@ export class AssetLocator {
     options: NamespaceOption | undefined,
     scope: string | null | undefined,
   ): AssetPlace {
-    const parsed: AssetRefParts = parseAssetRef(ref) ?? { id: extractAssetId(ref) }
+    const parsed: AssetRefParts = refParts(ref)
     const { id, namespace: named, fieldPath } = parsed
     const isForeign = this.#rules.mode === 'none' && options?.namespace != null
     if (isForeign) throw assetNotFound(id)

@@ -1,9 +1,9 @@
 import { ByrefError } from '../core/errors.ts'
 import {
   type AssetRefParts,
-  extractAssetId,
   formatAssetRef,
   parseAssetRef,
+  refParts,
 } from '../core/refs/asset-ref.ts'
 import type { FieldKey } from '../core/refs/field-path.ts'
 import type { AssetRefInput } from './asset-locator.ts'
@@ -37,7 +37,7 @@ export function fieldBelow(
   whole: readonly FieldKey[],
   path: readonly FieldKey[],
 ): string {
-  const parts = parseAssetRef(ref) ?? { id: extractAssetId(ref) }
+  const parts = refParts(ref)
   return formatAssetRef({ ...parts, fieldPath: [...(parts.fieldPath ?? whole), ...path] })
 }
 

@@ -1,16 +1,16 @@
 import { ByrefError } from '../core/errors.ts'
 import { textStart } from '../core/json/cut.ts'
 import { OFFLOADED_TYPE } from '../core/messages/offloaded.ts'
+import { unlessAborted } from '../core/on-abort.ts'
 import { isWholePath, parseAssetRef } from '../core/refs/asset-ref.ts'
 import type { FieldKey } from '../core/refs/field-path.ts'
 import type { AssetRefInput } from './asset-locator.ts'
 import type { AssetInfo } from './asset-store.ts'
 import { countOf, fieldBelow, fullRef, refOf, textOf } from './asset-tool-input.ts'
 import type { Assets } from './assets-contract.ts'
-import { orAborted } from './bodies/abortable.ts'
 import { readBytes } from './bodies/body.ts'
 import { base64Of, dataUrlOf, decodeBase64 } from './bodies/data-url.ts'
-import { documentForm, isJsonType, isTextType } from './bodies/mime-type.ts'
+import { documentForm, isJsonType, isTextType, readsAsText } from './bodies/mime-type.ts'
 import { textOfBody } from './bodies/sniff.ts'
 import { HEAD_BYTES, headEncoding } from './bodies/text-encoding.ts'
 import { defined } from './defined.ts'
@@ -53,8 +53,6 @@ const PAGE = 16_000
 /** Default and maximum number of hits on a page of a search. */
 const HITS = 20
 const MAX_HITS = 100
-/** Types of values that are text, besides JSON. */
-const PLAIN_TEXT = /^(text\/|application\/x-ndjson)/
 
 /** `save_asset`: saves text or bytes from the model, or looks up an existing asset. */
 export const saveAssetTool: AssetTool = {
@@ -232,7 +230,7 @@ class Source {
   }
 
   async #readValue(): Promise<{ bytes: Uint8Array; mime: string }> {
-    const value = await orAborted(this.signal, () => this.assets.resolve(this.ref))
+    const value = await unlessAborted(this.signal, () => this.assets.resolve(this.ref))
     return valueAsFile(value, { refOf: (path) => fieldBelow(this.ref, ['content'], path) })
   }
 }
@@ -245,7 +243,9 @@ async function defaultFormat(
   if ([page, startLine, startColumn, endLine].some((value) => value !== undefined)) return 'text'
   const { structured, table, mime: type, size } = source.info
   if (structured) {
-    return table || source.isWhole || isValueText(await source.mime()) ? 'text' : 'dataUrl'
+    if (table || source.isWhole) return 'text'
+    const mime = await source.mime()
+    return isJsonType(mime) || readsAsText(mime) ? 'text' : 'dataUrl'
   }
   // Prompts show only whole files, so a part of a text must be in the result.
   const isPart = (start ?? end ?? null) !== null
@@ -253,11 +253,6 @@ async function defaultFormat(
   if (documentForm(type) && size > MAX_BYTES) return 'text'
   const { asset_type } = await source.assets.meta(source.ref)
   return asset_type === OFFLOADED_TYPE ? 'text' : 'dataUrl'
-}
-
-/** Returns whether a value of this type is text. */
-function isValueText(mime: string): boolean {
-  return isJsonType(mime) || PLAIN_TEXT.test(mime)
 }
 
 async function readRange(
@@ -292,7 +287,7 @@ async function readText(
   const isTable = !isRange && source.isRows
   const mime = isRange || isTable ? null : await source.mime()
   if (mime !== null && documentForm(mime)) {
-    const text = await orAborted(signal, () => assets.text(ref))
+    const text = await unlessAborted(signal, () => assets.text(ref))
     return readDocumentPage(text, { ...range, page }, PAGE)
   }
   if (page !== undefined) {
@@ -322,7 +317,7 @@ async function valueText(source: Source): Promise<string> {
   const { bytes, mime } = await source.value()
   const text = Buffer.from(bytes).toString()
   if (mime === 'application/json') return JSON.stringify(JSON.parse(text), null, 2)
-  if (PLAIN_TEXT.test(mime)) return text
+  if (readsAsText(mime)) return text
   throw notText()
 }
 

@@ -103,6 +103,17 @@ describe('sweep', () => {
     )
   })
 
+  it.each(['application/yaml', 'application/x-yaml', 'application/toml', 'application/sql'])(
+    'keeps what a file of the type %s references',
+    async (mime) => {
+      const assets = createAssets()
+      const chart = await assets.save(png(1))
+      const file = await assets.save(Buffer.from(`chart = ${chart.ref}`), mime)
+      const { deleted } = await assets.sweep({ referenced: [file.ref], graceMs: 0 })
+      expect(deleted).toEqual([])
+    },
+  )
+
   it('keeps what is referenced by an asset that is saved during the removal', async () => {
     const store = createMemoryAssetStore()
     const assets = createAssets({ store })

@@ -2,6 +2,7 @@ import { extractAssetId } from '../core/refs/asset-ref.ts'
 import type { AssetRefInput } from './asset-locator.ts'
 import { firstVersionOf, recordsOf } from './asset-record.ts'
 import type { AssetRecord, FullAssetStore } from './asset-store.ts'
+import { isTextType } from './bodies/mime-type.ts'
 import { textIn } from './bodies/text-encoding.ts'
 import { namedAssets } from './named-assets.ts'
 import { newestFirst } from './records/record-index.ts'
@@ -139,8 +140,6 @@ function idOf(ref: AssetRefInput): string | null {
   }
 }
 
-/** MIME types of files whose text may contain references. */
-const TEXT = /^(text\/|application\/(json|xml|x-ndjson|javascript)|[^;]+\+(json|xml)(;|$))/
 /** The maximum length of a reference. The end of a chunk may be the beginning of one. */
 const LONGEST = 4 * 1024
 
@@ -226,7 +225,7 @@ class LiveSet {
   async #referencesOf(record: AssetRecord): Promise<Iterable<string>> {
     const { references, structured } = record.attributes
     if (structured || references) return references ?? []
-    if (!TEXT.test(record.mime)) return []
+    if (!isTextType(record.mime)) return []
     const known = this.#byDigest.get(record.digest) ?? this.#readText(record)
     this.#byDigest.set(record.digest, known)
     return known

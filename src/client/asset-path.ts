@@ -1,9 +1,4 @@
-import {
-  type AssetRefParts,
-  extractAssetId,
-  formatAssetRef,
-  parseAssetRef,
-} from '../core/refs/asset-ref.ts'
+import { formatAssetRef, refParts } from '../core/refs/asset-ref.ts'
 import type { FieldKey } from '../core/refs/field-path.ts'
 
 /** Options of an asset's URL. */
@@ -16,12 +11,12 @@ export interface AssetUrlOptions {
 
 /** Returns the path of an asset's metadata. */
 export function assetPath(ref: string): string {
-  return `/api/assets/${encodeURIComponent(parse(ref).id)}`
+  return `/api/assets/${encodeURIComponent(refParts(ref).id)}`
 }
 
 /** Returns the path of an asset's body, or of a field in it. */
 export function contentPath(ref: string, { path, download = false }: AssetUrlOptions = {}): string {
-  const { id, fieldPath } = parse(ref)
+  const { id, fieldPath } = refParts(ref)
   const field = path ?? fieldPath ?? []
   const query = new URLSearchParams()
   // The keys as in an asset reference, without what comes before them.
@@ -29,9 +24,4 @@ export function contentPath(ref: string, { path, download = false }: AssetUrlOpt
   if (field.length > 0) query.set('path', whole.slice(formatAssetRef({ id }).length))
   if (download) query.set('download', '1')
   return `/api/assets/${encodeURIComponent(id)}/content${query.size > 0 ? `?${query}` : ''}`
-}
-
-/** Returns the parts of a reference, or of a bare id. */
-function parse(ref: string): AssetRefParts {
-  return parseAssetRef(ref) ?? { id: extractAssetId(ref) }
 }

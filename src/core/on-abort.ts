@@ -32,7 +32,11 @@ function listen(signal: AbortSignal): Set<OnAbort> {
  * Rejects when the signal aborts, even if the work ignores the signal. The result of that work is then
  * ignored.
  */
-export function unlessAborted<T>(signal: AbortSignal, work: () => T | Promise<T>): Promise<T> {
+export async function unlessAborted<T>(
+  signal: AbortSignal | undefined,
+  work: () => T | Promise<T>,
+): Promise<T> {
+  if (!signal) return work()
   return new Promise((resolve, reject) => {
     const forget = onAbort(signal, reject)
     new Promise<T>((settle) => settle(work())).finally(forget).then(resolve, reject)

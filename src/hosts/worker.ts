@@ -9,6 +9,7 @@ import {
 import { checkOptions, is, type OptionTable } from '../core/check-options.ts'
 import { ByrefError, DamagedError, errorMessage } from '../core/errors.ts'
 import { inBackground } from '../core/in-background.ts'
+import { startTimer } from '../core/timer.ts'
 import {
   type ConversationLog,
   type ConversationSummary,
@@ -142,7 +143,7 @@ class QueueWorker implements Worker {
     this.#unsubscribe()
     // The caller closes the queue and the log after this.
     await Promise.all([this.#polling, this.#filling])
-    const abort = setTimeout(() => this.#stopping.abort(), this.#options.graceMs)
+    const abort = startTimer(this.#options.graceMs, () => this.#stopping.abort())
     await Promise.all(this.#active.keys())
     clearTimeout(abort)
     await this.#flush()

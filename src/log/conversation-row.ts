@@ -72,11 +72,6 @@ export function summaryOfRow(row: ConversationRow, now: number): ConversationSum
   return summaryOf({ ...stored, state: stateOf(row), lease: leaseOf(row) }, now)
 }
 
-/** Returns a key for maps. */
-export function placeKey({ namespace, id }: Place): string {
-  return `${namespace}\0${id}`
-}
-
 function damageIn(stored: string): Damage {
   const { position, reason } = Object(jsonIn(stored))
   return { position: Number(position) || 0, reason: String(reason) }

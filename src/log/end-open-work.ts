@@ -1,5 +1,6 @@
 import type { ConversationEvent } from '../core/events/events.ts'
 import { newId } from '../core/new-id.ts'
+import { jsonIn } from './conversation-row.ts'
 import { type Lines, recordLine } from './read-lines.ts'
 import { NEW_CONVERSATION, type SummaryState, stateAfter } from './summary.ts'
 
@@ -44,7 +45,7 @@ export async function* withOpenWorkEnded(
   let state = NEW_CONVERSATION
   let isInRecords = true
   for await (const line of lines) {
-    const value = objectIn(line)
+    const value = Object(jsonIn(line))
     if (value.byref === 'conversation') id = String(value.id)
     if (Object(value.event).type) {
       position++
@@ -68,12 +69,4 @@ export function asCopy(lines: Lines): AsyncGenerator<string> {
   return withOpenWorkEnded(lines, () => {
     return { code: 'interrupted', message, owner: 'import' }
   })
-}
-
-function objectIn(line: string): Record<string, unknown> {
-  try {
-    return Object(JSON.parse(line))
-  } catch {
-    return {}
-  }
 }

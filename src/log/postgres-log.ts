@@ -4,8 +4,8 @@ import { setRecent } from '../core/recent.ts'
 import { Database } from '../postgres/database.ts'
 import { migrate } from '../postgres/migrate.ts'
 import { POSTGRES_OPTIONS, type PostgresOptions } from '../postgres/postgres-options.ts'
-import type { ConversationLog, ConversationQueue } from './conversation-log.ts'
-import { type Place, placeKey, stateOf, summaryOfRow } from './conversation-row.ts'
+import { type ConversationLog, type ConversationQueue, scopedKey } from './conversation-log.ts'
+import { type Place, stateOf, summaryOfRow } from './conversation-row.ts'
 import { type LogStorage, logOf, type StorageUpkeep } from './log-storage.ts'
 import { keyOf } from './plain-text.ts'
 import {
@@ -104,7 +104,7 @@ class PostgresStorage implements LogStorage {
   }
 
   readonly create: LogStorage['create'] = (place) =>
-    this.#turns.take(placeKey(place), async () => {
+    this.#turns.take(scopedKey(place.namespace, place.id), async () => {
       const row = await createRow(this.#database.query, place)
       if (!row) return
       const change = { ...place, key: row.key, position: 0, notice: null, deleted: false }
@@ -134,7 +134,7 @@ class PostgresStorage implements LogStorage {
     const database = this.#database
     const texts = given.events.map((event) => JSON.stringify(event))
     const input = { ...given, texts }
-    return this.#turns.take(placeKey(place), async () => {
+    return this.#turns.take(scopedKey(place.namespace, place.id), async () => {
       const known = this.#takeKnown(place)
       const isKnown = known !== undefined && known.position === given.after
       const atOnce = isKnown ? await appendAtOnce(database.query, known, { input, queue }) : null
@@ -207,12 +207,12 @@ class PostgresStorage implements LogStorage {
   }
 
   #remember(place: Place, known: Known): void {
-    setRecent(this.#known, placeKey(place), known, MAX_KNOWN)
+    setRecent(this.#known, scopedKey(place.namespace, place.id), known, MAX_KNOWN)
   }
 
   #takeKnown(place: Place): Known | undefined {
-    const known = this.#known.get(placeKey(place))
-    this.#known.delete(placeKey(place))
+    const known = this.#known.get(scopedKey(place.namespace, place.id))
+    this.#known.delete(scopedKey(place.namespace, place.id))
     return known
   }
 
@@ -222,7 +222,7 @@ class PostgresStorage implements LogStorage {
     change: () => Promise<Notice | null>,
     { deleted }: { deleted: boolean },
   ): Promise<Notice | null> {
-    return this.#turns.take(placeKey(place), async () => {
+    return this.#turns.take(scopedKey(place.namespace, place.id), async () => {
       const notice = await change()
       if (deleted) this.#takeKnown(place)
       if (notice) await this.#changes.publish({ ...place, ...notice, position: null, deleted })
@@ -240,7 +240,7 @@ class PostgresStorage implements LogStorage {
     const changes = this.#changes
     const { place, old } = await postgresImport(database, lines, (staged) => {
       const place = placeOf(staged.header.id)
-      return this.#turns.take(placeKey(place), async () => {
+      return this.#turns.take(scopedKey(place.namespace, place.id), async () => {
         if (replaces) this.#takeKnown(place)
         const { made, old } = await publishStaged(database, place, { ...staged, replaces })
         if (old) await changes.publish({ ...place, ...old, position: null, deleted: true })

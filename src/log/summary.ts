@@ -194,7 +194,7 @@ function addMessage(state: SummaryState, event: ConversationEvent & { type: 'NEW
 }
 
 /** Returns the branch that an event or a row describes. Null if there is none, and for damaged fields. */
-export function branchIn({ root, from, at }: Record<string, unknown>): Branch | null {
+function branchIn({ root, from, at }: Record<string, unknown>): Branch | null {
   if (typeof root !== 'string' || typeof from !== 'string') return null
   return { root, from, at: typeof at === 'string' ? at : null }
 }

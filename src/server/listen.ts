@@ -5,6 +5,7 @@ import type { Hono } from 'hono'
 import { called } from '../core/called.ts'
 import { checkOptions, is, type OptionTable } from '../core/check-options.ts'
 import { ByrefError } from '../core/errors.ts'
+import { LONGEST_TIMER } from '../core/timer.ts'
 import { failureOf } from './error-response.ts'
 import { requestId, type ServerEnv } from './pipeline.ts'
 
@@ -94,7 +95,10 @@ export function listen(
           await drain()
           const closed = new Promise((done) => server.close(done))
           server.closeIdleConnections()
-          await Promise.race([closed, sleep(graceMs, undefined, { ref: false })])
+          await Promise.race([
+            closed,
+            sleep(Math.min(graceMs, LONGEST_TIMER), undefined, { ref: false }),
+          ])
           server.closeAllConnections()
           await closed
         },

@@ -1,5 +1,4 @@
 import { ByrefError } from '../../core/errors.ts'
-import { unlessAborted } from '../../core/on-abort.ts'
 import { startTimer } from '../../core/timer.ts'
 import type { AssetBody } from '../asset-store.ts'
 import { meterStream } from './body.ts'
@@ -43,11 +42,6 @@ export async function consume<T>(
     signal?.throwIfAborted()
     throw failure ? failure.error : error
   }
-}
-
-/** Works as {@link unlessAborted} with a signal that may be absent. */
-export function orAborted<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
-  return signal ? unlessAborted(signal, work) : work()
 }
 
 /**

@@ -182,11 +182,11 @@ const STARTS = [
 const START = new RegExp(`^(?:${STARTS.join('|')})`)
 
 /**
- * Returns whether text is the base64 of a file, plain or URL-safe: it begins with the signature of a known format, and
+ * Returns whether a value is the base64 of a file, plain or URL-safe: it begins with the signature of a known format, and
  * can be decoded.
  */
-export function isBase64File(text: string): boolean {
-  return startsAsFile(text) && decodeBase64(text) !== null
+export function isBase64File(value: unknown): boolean {
+  return typeof value === 'string' && startsAsFile(value) && decodeBase64(value) !== null
 }
 
 /** Returns whether text begins like the base64 of a file. It is a cheap test for the many texts that do not. */

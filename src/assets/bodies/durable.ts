@@ -4,7 +4,7 @@ import { nodeBuiltin } from '../../node-builtin.ts'
 import type { AssetBody } from '../asset-store.ts'
 import { chunksOf } from './body.ts'
 
-const { access, open, unlink } = nodeBuiltin('node:fs/promises')
+const { access, unlink } = nodeBuiltin('node:fs/promises')
 const { pipeline } = nodeBuiltin('node:stream/promises')
 
 /** Returns the `code` of an operating system error, such as `ENOENT`. Null for anything else. */
@@ -32,11 +32,6 @@ export async function withStorageErrors<T>(doing: string, run: () => Promise<T>)
     const reason = error instanceof Error && /^[A-Z\d]+: ([^,]+)/.exec(error.message)?.[1]
     throw new ByrefError('storage_failed', `${doing} failed: ${reason || code}.`, options)
   }
-}
-
-/** Creates a file to be written. */
-export function createFile(path: string): Promise<FileHandle> {
-  return open(path, 'wx')
 }
 
 /** Writes a new file and closes it once its bytes are on the disk. Removes the file if that fails. */

@@ -3,7 +3,7 @@ import { checkOptions, is } from '../../core/check-options.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
 import { pullStream } from './body.ts'
 import type { BodyRange, BodyStore, ListedBody } from './body-store.ts'
-import { createFile, ifExists, osCode, withStorageErrors, writeDurable } from './durable.ts'
+import { ifExists, osCode, withStorageErrors, writeDurable } from './durable.ts'
 
 const { mkdir, open, readdir, stat, unlink } = nodeBuiltin('node:fs/promises')
 const { dirname, join, relative, resolve, sep } = nodeBuiltin('node:path')
@@ -35,13 +35,13 @@ export function fsBodies(folder: string, options: FsBodiesOptions = {}): BodySto
   async function create(path: string): Promise<FileHandle> {
     await folders.ensure(dirname(path))
     try {
-      return await createFile(path)
+      return await open(path, 'wx')
     } catch (error) {
       if (osCode(error) !== 'ENOENT') throw error
     }
     folders.forget()
     await folders.ensure(dirname(path))
-    return createFile(path)
+    return open(path, 'wx')
   }
 
   /** Syncs each folder once for all puts that wait for it. */

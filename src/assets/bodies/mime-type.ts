@@ -94,7 +94,7 @@ export function readsAsText(mime: string): boolean {
 }
 
 const TEXT_TYPE =
-  /^text\/|^application\/(json|xml|yaml|x-ndjson|javascript|sql|toml|x-sh)$|\+(json|xml|yaml)$/
+  /^text\/|^application\/(json|xml|(x-)?yaml|x-ndjson|javascript|sql|toml|x-sh)$|\+(json|xml|yaml)$/
 
 /** Whether models and clients get bodies of this type as text. The bytes must be text, too. */
 export function isTextType(mime: string): boolean {

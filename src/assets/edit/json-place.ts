@@ -1,4 +1,5 @@
 import { ByrefError } from '../../core/errors.ts'
+import { fromPointer } from '../../core/refs/field-key.ts'
 import { hasUtf8Mark } from '../bodies/text-encoding.ts'
 import { JsonScanner, type ScannedEntry } from '../json/json-entries.ts'
 import { NotJsonError } from '../json/json-walker.ts'
@@ -104,6 +105,5 @@ export function pointerSteps(pointer: string): string[] {
       `${JSON.stringify(pointer)} is not a JSON Pointer: write "/rows/0/name", with ~1 for "/" and ~0 for "~".`,
     )
   }
-  const steps = pointer.slice(1).split('/')
-  return steps.map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
+  return fromPointer(pointer)
 }

@@ -28,10 +28,7 @@ const UNLIKE = ' No text is similar to it. Read the asset again.'
 export async function editText(
   draft: Draft,
   edits: readonly TextEdit[],
-  {
-    lines = new LineIndex(),
-    hint = async () => '',
-  }: { lines?: LineIndex; hint?(): Promise<string> } = {},
+  { lines, hint = async () => '' }: { lines: LineIndex; hint?(): Promise<string> },
 ): Promise<number> {
   let places = 0
   for (const [index, edit] of edits.entries()) {

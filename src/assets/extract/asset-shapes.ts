@@ -155,7 +155,7 @@ function findBody(fields: Fields, claim: string | null, parentKey: unknown): Fou
   if (type === 'Buffer' && isByteList(data)) {
     return { body: { type: 'binary', input: Uint8Array.from(data) }, keys: ['type', 'data'] }
   }
-  if (type === 'image' && 'image' in fields && (claim !== null || isFile(fields.image))) {
+  if (type === 'image' && 'image' in fields && (claim !== null || isBase64File(fields.image))) {
     return under(fields, 'image')
   }
   return claim === null
@@ -181,7 +181,9 @@ function findUntyped(fields: Fields): Found | null {
   const key = UNTYPED_KEYS.find((one) => typeof fields[one] === 'string')
   if (key === undefined) return null
   const isNamed = NAME_KEYS.some((one) => typeof fields[one] === 'string')
-  return isFile(fields[key]) || (isNamed && isSurelyBase64(fields[key])) ? under(fields, key) : null
+  return isBase64File(fields[key]) || (isNamed && isSurelyBase64(fields[key]))
+    ? under(fields, key)
+    : null
 }
 
 function findData(fields: Fields, parentKey: unknown): Found | null {
@@ -263,10 +265,6 @@ function isByteList(value: unknown): value is number[] {
     Array.isArray(value) &&
     value.every((byte) => Number.isInteger(byte) && byte >= 0 && byte <= 255)
   )
-}
-
-function isFile(value: unknown): boolean {
-  return typeof value === 'string' && isBase64File(value)
 }
 
 /** Returns whether text has a form that only base64 has: it is not a name, and not a hash. */

@@ -144,8 +144,10 @@ export interface JsonEntries {
   kind: 'list' | 'object' | 'scalar'
   count: number
   step: number
-  /** Entries 0, `step`, 2 × `step` … `hash` is the hash of the key. */
-  kept: { start: number; valueStart: number; end: number; hash: number }[]
+  /** Entries 0, `step`, 2 × `step` … */
+  kept: ScannedEntry[]
+  /** Number of characters of the kept keys. */
+  keyChars: number
   /** The offset after the last entry. */
   end: number
   /** Levels of containers below. */
@@ -154,7 +156,9 @@ export interface JsonEntries {
 
 /** Maximum number of entries that are kept of one container. */
 const MAX_KEPT = { list: 65_536, object: 262_144 }
-/** Approximate memory of a kept entry, in bytes. */
+/** Maximum number of characters of the keys that are kept of one container. */
+const MAX_KEY_CHARS = 8 * 1024 * 1024
+/** Approximate memory of a kept entry without its key, in bytes. */
 export const KEPT_BYTES = 64
 /** Bytes that are scanned between two checks of the clock. */
 const SLICE = 64 * 1024
@@ -181,20 +185,24 @@ export async function scanEntries(source: BodyRanges, range: ByteRange): Promise
   let count = 0
   let step = 1
   let end = range.end
-  let kept: JsonEntries['kept'] = []
+  let kept: ScannedEntry[] = []
+  let keyChars = 0
   const scanner = await scan(source, range, (entry) => {
     end = entry.end
     if (count++ % step !== 0) return
-    const { key, start, valueStart } = entry
-    kept.push({ start, valueStart, end, hash: key === null ? 0 : hashOf(key) })
-    if (kept.length <= MAX_KEPT[key === null ? 'list' : 'object']) return
+    const { key } = entry
+    kept.push(entry)
+    keyChars += key?.length ?? 0
+    const most = MAX_KEPT[key === null ? 'list' : 'object']
+    if (kept.length <= most && keyChars <= MAX_KEY_CHARS) return
     kept = kept.filter((_, i) => i % 2 === 0)
+    keyChars = kept.reduce((sum, one) => sum + (one.key?.length ?? 0), 0)
     step *= 2
   })
   scanner.finish()
   const { root, depth } = scanner
   if (root === null) throw new NotJsonError()
-  return { kind: root, count, step, kept, end, depth }
+  return { kind: root, count, step, kept, keyChars, end, depth }
 }
 
 /** Returns where the value of an entry is; null if there is no such entry. Of a repeated key the last entry counts. */
@@ -215,21 +223,8 @@ export async function findEntry(
   }
   const name = String(key)
   if (step > 1) return scanFor(source, range, (entry) => entry.key === name)
-  const hash = hashOf(name)
-  for (const { start, valueStart, end } of kept.filter((one) => one.hash === hash).reverse()) {
-    if ((await keyIn(source, start, valueStart)) === name) return { start: valueStart, end }
-  }
-  return null
-}
-
-/** Returns the key that is written from `start` on; its value begins at `valueStart`. */
-export async function keyIn(
-  source: BodyRanges,
-  start: number,
-  valueStart: number,
-): Promise<string> {
-  const text = Buffer.from(await source.read(start, valueStart)).toString()
-  return JSON.parse(text.slice(0, text.lastIndexOf('"') + 1)) as string
+  const found = kept.findLast((one) => one.key === name)
+  return found ? { start: found.valueStart, end: found.end } : null
 }
 
 /** An object with the same keys, or a list of the same length: for errors, which name some keys and count all. */
@@ -284,11 +279,4 @@ async function scan(
     }
   }
   return scanner
-}
-
-/** FNV-1a of a key's UTF-16 units. */
-function hashOf(key: string): number {
-  let hash = 0x811c9dc5
-  for (let i = 0; i < key.length; i++) hash = Math.imul(hash ^ key.charCodeAt(i), 0x01000193)
-  return hash >>> 0
 }

@@ -17,7 +17,6 @@ import {
   findEntry,
   type JsonEntries,
   KEPT_BYTES,
-  keyIn,
   outlineOf,
   scanEntries,
 } from './json-entries.ts'
@@ -88,7 +87,8 @@ export class LargeJson {
   async entriesIn(range: ByteRange): Promise<JsonEntries | null> {
     return this.#access.cache.load(cacheKey(this.#record, range.start), async () => {
       const value = await this.#scan(range)
-      return { value, bytes: (1 + (value?.kept.length ?? 0)) * KEPT_BYTES }
+      const { kept, keyChars } = value ?? { kept: [], keyChars: 0 }
+      return { value, bytes: (1 + kept.length) * KEPT_BYTES + keyChars }
     })
   }
 
@@ -123,7 +123,7 @@ export class LargeJson {
         // One entry that is large by itself.
         const item = await this.#value({ start: from.valueStart, end: from.end })
         if (Array.isArray(value)) value.push(item)
-        else putKey(value, await keyIn(this.#source, from.start, from.valueStart), item)
+        else putKey(value, String(from.key), item)
       } else add(value, textOf(await this.#source.read(from.start, to)))
       first = next
       await pause()

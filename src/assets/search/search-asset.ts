@@ -1,8 +1,8 @@
 import { ByrefError } from '../../core/errors.ts'
+import { unlessAborted } from '../../core/on-abort.ts'
 import { type AssetRefParts, formatAssetRef, parseAssetRef } from '../../core/refs/asset-ref.ts'
 import type { FieldKey } from '../../core/refs/field-key.ts'
 import type { Assets } from '../assets-contract.ts'
-import { orAborted } from '../bodies/abortable.ts'
 import { documentForm, isJsonType } from '../bodies/mime-type.ts'
 import { textOfBody } from '../bodies/sniff.ts'
 import { textIn } from '../bodies/text-encoding.ts'
@@ -132,7 +132,7 @@ async function openPieces(
   const { mime, stream } = await assets.open(ref, { signal })
   if (documentForm(mime)) {
     await stream.cancel()
-    const { text, pages } = await orAborted(signal, () => assets.text(ref))
+    const { text, pages } = await unlessAborted(signal, () => assets.text(ref))
     return batchesOf(blocksOf([text]), linePieces(), pages)
   }
   if (!isText && isJsonType(mime)) return batchesOf(blocksOf(textIn(stream)), leafPieces())

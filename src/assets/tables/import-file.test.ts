@@ -121,10 +121,14 @@ describe('importFile', () => {
   })
 
   it('makes no table of other JSON, or of a picture', async () => {
-    for (const json of ['{"a":1}', '[]', '[1,2]', '[{"a":1},2]', '"x"', '[[1]]']) {
+    const long = '[12345678901234567890, 12345678901234567891]'
+    for (const json of ['{"a":1}', '[]', '[1,2]', long, '[{"a":1},2]', '"x"', '[[1]]']) {
       expect((await importText(json, 'x.json')).table).toBe(null)
     }
     expect((await importText('[1]\n[2]\n', 'x.ndjson')).table).toBe(null)
+    expect(
+      (await importText('12345678901234567890\n12345678901234567891\n', 'x.ndjson')).table,
+    ).toBe(null)
     expect((await importText(new Uint8Array([0x89, 0x50, 0x4e, 0x47]), 'x.png')).table).toBe(null)
   })
 

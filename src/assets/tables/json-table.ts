@@ -1,3 +1,4 @@
+import { isPlainObject } from '../../core/json/json.ts'
 import { LineSplitter } from '../../core/line-splitter.ts'
 import type { ByteRange } from '../bodies/body.ts'
 import { isDeeper } from '../content-access.ts'
@@ -60,7 +61,7 @@ export function objectTable(
       const check = checkDense(source, 'its rows have too few keys in common to be a table.')
       let rows = 0
       for await (const batch of inBatches(items(), BATCH_ROWS)) {
-        const found = batch.filter(isRow)
+        const found = batch.filter(isPlainObject)
         if (found.length < batch.length) {
           yield null
           return
@@ -141,7 +142,7 @@ async function* ndjsonRows(source: TableSource): AsyncGenerator<Record<string, u
     } catch (error) {
       throw broken(source, line, 'it is not valid JSON.', error)
     }
-    if (!isRow(value)) {
+    if (!isPlainObject(value)) {
       if (isFirst) return
       throw broken(source, line, 'it is not a JSON object.')
     }
@@ -167,8 +168,4 @@ async function* linesOf(source: TableSource): AsyncGenerator<string> {
 
 function newlinesIn(text: string): number {
   return text.split('\n').length - 1
-}
-
-function isRow(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

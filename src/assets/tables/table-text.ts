@@ -1,7 +1,7 @@
 import { ByrefError } from '../../core/errors.ts'
 import { type OptionalPeer, optionalPeer } from '../../optional-peer.ts'
 import { peek } from '../bodies/body.ts'
-import { decodedText, type TextEncodingName } from '../bodies/text-encoding.ts'
+import { decodedText, HEAD_BYTES, type TextEncodingName } from '../bodies/text-encoding.ts'
 import type { ColumnReader } from './column.ts'
 import { broken, TableError } from './table-error.ts'
 
@@ -16,9 +16,6 @@ export interface TableSource {
 
 /** Maximum size of one record, so that an unclosed quote or an endless line does not fill the memory. */
 export const MAX_RECORD = 64 * 1024 * 1024
-
-/** Bytes at the beginning of a file that decide its format. */
-const HEAD_BYTES = 64 * 1024
 
 /** Returns the beginning of the file, up to 64 KiB. */
 export async function headOf(source: TableSource): Promise<string> {

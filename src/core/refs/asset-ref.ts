@@ -69,13 +69,16 @@ export function isAssetRef(value: unknown): boolean {
   return isForm && parseAssetRef(value as AssetRef) !== null
 }
 
-/**
- * Returns the asset's id, from a reference or from a bare id. Throws `invalid_reference` for anything else.
- */
+/** Returns the asset's id, from a reference or from a bare id. Throws `invalid_reference` for anything else. */
 export function extractAssetId(ref: string | AssetRef): string {
+  return refParts(ref).id
+}
+
+/** Returns the parts of a reference, or those of a bare id. Throws `invalid_reference` for anything else. */
+export function refParts(ref: string | AssetRef): AssetRefParts {
   const parts = parseAssetRef(ref)
-  if (parts) return parts.id
-  if (typeof ref === 'string' && isAssetId(ref) && !ref.includes('://')) return ref
+  if (parts) return parts
+  if (typeof ref === 'string' && isAssetId(ref) && !ref.includes('://')) return { id: ref }
   throw invalid(ref, 'is not an asset reference: use an id or asset://<id>')
 }
 

@@ -2,7 +2,7 @@ import { assetResponse, UnsatisfiableRangeError } from '../../assets/asset-respo
 import type { Assets } from '../../assets/assets-contract.ts'
 import { checkOptions, is, type OptionTable } from '../../core/check-options.ts'
 import { ByrefError } from '../../core/errors.ts'
-import { extractAssetId, formatAssetRef, parseAssetRef } from '../../core/refs/asset-ref.ts'
+import { formatAssetRef, refParts } from '../../core/refs/asset-ref.ts'
 import { failureResponse, type RequestHandler, requestHandler } from './request-handler.ts'
 
 /** Options of {@link createAssetHandler}. */
@@ -45,7 +45,7 @@ export function createAssetHandler(options: AssetHandlerOptions): RequestHandler
     if (assets instanceof Response) return assets
     const { pathname, searchParams } = new URL(request.url)
     const named = decodeURIComponent(pathname.slice(pathname.lastIndexOf('/') + 1))
-    const { id, fieldPath } = parseAssetRef(named) ?? { id: extractAssetId(named) }
+    const { id, fieldPath } = refParts(named)
     const ref = formatAssetRef({ id })
     const field = fieldPath && formatAssetRef({ id, fieldPath }).slice(ref.length)
     const path = searchParams.get('path') ?? field

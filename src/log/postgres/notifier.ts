@@ -1,7 +1,8 @@
 import type { ConversationEvent } from '../../core/events/events.ts'
 import { inBackground } from '../../core/in-background.ts'
 import type { Database } from '../../postgres/database.ts'
-import { type Place, placeKey } from '../conversation-row.ts'
+import { scopedKey } from '../conversation-log.ts'
+import type { Place } from '../conversation-row.ts'
 
 /** A committed change, of which processes notify each other. */
 export interface Change extends Place {
@@ -59,7 +60,7 @@ export class Notifier {
     const size = 'delta' in event ? event.delta.length : 500
     if (this.#waiting + size > MAX_WAITING) return
     this.#waiting += size
-    const key = placeKey({ namespace, id })
+    const key = scopedKey(namespace, id)
     const streamed = this.#streams.get(key) ?? { namespace, id, events: [] }
     streamed.events.push(event)
     this.#streams.set(key, streamed)

@@ -3,8 +3,8 @@ import { inBackground } from '../../core/in-background.ts'
 import { setRecent } from '../../core/recent.ts'
 import type { Database } from '../../postgres/database.ts'
 import type { Listening } from '../../postgres/listening.ts'
-import type { LogChange } from '../conversation-log.ts'
-import { type Place, placeKey } from '../conversation-row.ts'
+import { type LogChange, scopedKey } from '../conversation-log.ts'
+import type { Place } from '../conversation-row.ts'
 import { type Audience, changeOf, Listeners } from '../listeners.ts'
 import type { Turns } from '../turns.ts'
 import { type Change, type Notifier, parsePayload, type Streamed } from './notifier.ts'
@@ -116,16 +116,16 @@ export class PostgresChanges {
    * deletion.
    */
   #current(change: Place & { key: number }): Delivered | undefined {
-    const entry = this.#delivered.get(placeKey(change))
+    const entry = this.#delivered.get(scopedKey(change.namespace, change.id))
     if (!entry || entry.key === change.key) return entry
-    this.#delivered.delete(placeKey(change))
+    this.#delivered.delete(scopedKey(change.namespace, change.id))
     if (!entry.gone) this.#emit(change, { deleted: true })
     return undefined
   }
 
   #set(change: Place & { key: number }, position: number, gone = false): void {
     const delivered = { key: change.key, position, gone }
-    setRecent(this.#delivered, placeKey(change), delivered, MAX_DELIVERED)
+    setRecent(this.#delivered, scopedKey(change.namespace, change.id), delivered, MAX_DELIVERED)
   }
 
   /** Delivers the records up to a position that were not delivered yet. */
@@ -147,12 +147,12 @@ export class PostgresChanges {
   }
 
   #receiveInTurn(change: Change & { imported?: number }): Promise<void> {
-    return this.#turns.take(placeKey(change), () => this.#receive(change))
+    return this.#turns.take(scopedKey(change.namespace, change.id), () => this.#receive(change))
   }
 
   async #receive(change: Change & { imported?: number }): Promise<void> {
     const { key, notice, position, deleted, imported = 0 } = change
-    if ((this.#delivered.get(placeKey(change))?.key ?? 0) > key) return
+    if ((this.#delivered.get(scopedKey(change.namespace, change.id))?.key ?? 0) > key) return
     if (notice !== null) {
       // A notification and a poll may bring the same notice.
       if (this.#notices.has(notice)) return
@@ -191,7 +191,8 @@ export class PostgresChanges {
       // Changes from before the first subscriber are not delivered.
       for (const change of changes) {
         if (change.notice !== null) setRecent(this.#notices, change.notice, true, MAX_DELIVERED)
-        else if (!this.#delivered.has(placeKey(change))) this.#set(change, change.position ?? 0)
+        else if (!this.#delivered.has(scopedKey(change.namespace, change.id)))
+          this.#set(change, change.position ?? 0)
       }
     } else {
       await Promise.all(changes.map((change) => this.#receiveInTurn(change)))

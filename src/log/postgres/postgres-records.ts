@@ -78,6 +78,10 @@ export async function readRecords(
 /** The largest position. */
 const MAX_POSITION = 2 ** 31 - 1
 
+/** Selects records, each with the conversation's last position. The condition on the position follows. */
+const SELECT = `SELECT c.position AS end, r.position, r.at, r.event, r.sum FROM byref.conversations c
+  LEFT JOIN byref.records r ON r.conversation = c.key AND r.position`
+
 /**
  * Returns record rows, each with the conversation's last position. Without records, returns one row without a position.
  */
@@ -90,8 +94,7 @@ export async function storedRows(
   const after = Math.min(page.after, MAX_POSITION)
   try {
     const { rows } = await query<RecordRow & { end: number }>(
-      `SELECT c.position AS end, r.position, r.at, r.event, r.sum FROM byref.conversations c
-       LEFT JOIN byref.records r ON r.conversation = c.key AND r.position > $3
+      `${SELECT} > $3
        WHERE c.namespace = $1 AND c.id = $2 ORDER BY r.position LIMIT $4`,
       [namespace, id, after, page.limit],
     )
@@ -118,8 +121,7 @@ async function oneRow(
 ): Promise<(RecordRow & { end: number }) | undefined> {
   try {
     const { rows } = await query<RecordRow & { end: number }>(
-      `SELECT c.position AS end, r.position, r.at, r.event, r.sum FROM byref.conversations c
-       LEFT JOIN byref.records r ON r.conversation = c.key AND r.position = $3
+      `${SELECT} = $3
        WHERE c.namespace = $1 AND c.id = $2`,
       [namespace, id, position],
     )

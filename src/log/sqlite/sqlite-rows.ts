@@ -25,7 +25,7 @@ import {
   titleOf,
   withoutMessages,
 } from '../summary.ts'
-import { type LogConnection, rowOf, rowsOf, type Statements } from './statements.ts'
+import { type LogConnection, rowsOf, type Statements } from './statements.ts'
 
 /** Appends in a transaction. If the append is rejected, throws the reason before it writes anything. */
 export function sqliteAppend(
@@ -54,7 +54,7 @@ export function sqliteAppend(
 
 /** Returns the row of a conversation, or null. */
 export function findRow(sql: Statements, { namespace, id }: Place): ConversationRow | null {
-  return rowOf<ConversationRow>(sql.find.get(namespace, id))
+  return (sql.find.get(namespace, id) as ConversationRow | undefined) ?? null
 }
 
 /** Creates the row of a conversation. */
@@ -169,7 +169,7 @@ function titleIn(sql: Statements, key: number): string | null {
 const ABANDONED_MS = 3_600_000
 
 /** Removes some records of a deleted conversation or an unfinished import. Returns whether there are more. */
-export function removeSomeRecords(sql: Statements, key: number): boolean {
+function removeSomeRecords(sql: Statements, key: number): boolean {
   sql.unindexSome.run(key, CHUNK)
   if (Number(sql.removeRecords.run(key, CHUNK).changes) === CHUNK) return true
   sql.removeDebug.run(key)

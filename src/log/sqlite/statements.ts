@@ -76,7 +76,7 @@ export type Statements = Record<keyof typeof SQL, StatementSync> & {
 }
 
 /** Prepares all statements. @throws What SQLite throws */
-export function prepareStatements(db: DatabaseSync): Statements {
+function prepareStatements(db: DatabaseSync): Statements {
   const others = new Map<string, StatementSync>()
   const entries = Object.entries(SQL).map(([name, sql]) => {
     const statement = db.prepare(sql)
@@ -98,11 +98,6 @@ export function prepareStatements(db: DatabaseSync): Statements {
 /** Returns the rows of a statement, with the type that its SQL gives them. */
 export function rowsOf<Row extends object>(rows: readonly object[]): Row[] {
   return rows as Row[]
-}
-
-/** Returns the row of a statement, with the type that its SQL gives it, or null. */
-export function rowOf<Row extends object>(row: object | undefined): Row | null {
-  return (row as Row | undefined) ?? null
 }
 
 /** The connection of a log to its file. */

@@ -2,9 +2,8 @@ import type { S3ClientConfig } from '@aws-sdk/client-s3'
 import { checkOptions, is, type OptionTable } from '../../../core/check-options.ts'
 import { ByrefError } from '../../../core/errors.ts'
 import { inBackground } from '../../../core/in-background.ts'
-import { onAbort } from '../../../core/on-abort.ts'
+import { onAbort, unlessAborted } from '../../../core/on-abort.ts'
 import { optionalPeer } from '../../../optional-peer.ts'
-import { orAborted } from '../abortable.ts'
 
 /** An object in a bucket. */
 export interface S3Object {
@@ -130,7 +129,7 @@ export function createS3Connector(given: S3ConnectorOptions): S3Connector {
     const { sdk, client } = await load()
     try {
       // The SDK's own pauses ignore the signal.
-      return await orAborted(signal, () => run(sdk, client))
+      return await unlessAborted(signal, () => run(sdk, client))
     } catch (error) {
       signal?.throwIfAborted()
       throw s3Error(error, { bucket, key, endpoint: options.endpoint })

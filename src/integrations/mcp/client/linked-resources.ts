@@ -9,7 +9,7 @@ type Link = Extract<Block, { type: 'resource_link' }>
 const MAX_LINKS = 10
 /** Maximum declared size. Over stdio, the SDK ends the connection after a message of 10 MB. */
 const MAX_BYTES = 5 * 1024 * 1024
-/** Maximum time for all links of a result together. */
+/** Maximum time for all links of a result, which are read together. */
 const MAX_MS = 10_000
 
 /**
@@ -23,9 +23,7 @@ export async function withLinked(
 ): Promise<CallToolResult> {
   const links = new Set(result.content.filter(isSmallLink).slice(0, MAX_LINKS))
   if (links.size === 0) return result
-  const late = new AbortController()
-  const timer = setTimeout(() => late.abort(), MAX_MS)
-  const until = { signal: AbortSignal.any([signal, late.signal]) }
+  const until = { signal, timeout: MAX_MS }
   async function linked(link: Block): Promise<Block> {
     if (!isSmallLink(link) || !links.has(link)) return link
     const read = await client.readResource({ uri: link.uri }, until).catch(() => null)
@@ -35,11 +33,7 @@ export async function withLinked(
     const { ref, mime, kind, size } = saved
     return Object.assign({ ...link }, { assetRef: ref, mimeType: mime, kind, size })
   }
-  try {
-    return { ...result, content: await Promise.all(result.content.map(linked)) }
-  } finally {
-    clearTimeout(timer)
-  }
+  return { ...result, content: await Promise.all(result.content.map(linked)) }
 }
 
 function isSmallLink(block: Block): block is Link {

@@ -8,6 +8,7 @@ import type {
 import type { Tool, ToolContext } from '../../../boundary/tool.ts'
 import { checkOptions, is, type OptionTable } from '../../../core/check-options.ts'
 import { ByrefError } from '../../../core/errors.ts'
+import { LONGEST_TIMER } from '../../../core/timer.ts'
 import { ACCEPTS } from '../../../policies/trust/check-flow.ts'
 import { dataOrText } from '../../json-in-text.ts'
 import { shownSchema } from '../../plain-tools.ts'
@@ -65,9 +66,6 @@ interface FirstClient {
 type McpClient = Client | FirstClient
 
 type CallParams = Parameters<Client['callTool']>[0]
-
-/** Disables the SDK's own time limit. The agent's limit applies instead (`limits.callTimeoutMs`). */
-const NO_TIMEOUT = 2 ** 31 - 1
 
 /**
  * Returns the tools of an MCP server as tools of an agent. Any parameter takes references to assets. Images, audio,
@@ -145,7 +143,8 @@ async function callTool(
 ): Promise<CallToolResult> {
   const options: RequestOptions = {
     signal,
-    timeout: NO_TIMEOUT,
+    // Instead of the SDK's own limit, the agent's applies: `limits.callTimeoutMs`.
+    timeout: LONGEST_TIMER,
     onprogress: ({ message, progress, total }) =>
       report(
         message ?? `${progress}${total ? ` of ${total}` : ''}`,

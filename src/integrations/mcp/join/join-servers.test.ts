@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import {
   Client,
   type ClientOptions,
@@ -612,11 +613,12 @@ describe('joinServers', () => {
       silent.onclose = resolve
     })
     const servers = joinServers([{ name: 'silent', connect: () => near }])
-    const found = servers.connectAll()
+    const found = servers.connectAll(Infinity)
     await new Promise<void>((resolve) => {
       silent.onmessage = () => resolve()
       void silent.start()
     })
+    expect(await Promise.race([found, sleep(20)])).toBeUndefined()
     await servers.close()
     await closed
     expect(await found).toMatchObject([{ name: 'silent', state: 'ended' }])

@@ -7,6 +7,7 @@ import type {
   Tool,
 } from '@modelcontextprotocol/client'
 import type { InputRequiredResult, Server, ServerContext } from '@modelcontextprotocol/server'
+import { inTime } from '../../../assets/bodies/abortable.ts'
 import { defined } from '../../../assets/defined.ts'
 import { noSuchTool } from '../../../boundary/tool-index.ts'
 import { checkOptions, is, type OptionTable } from '../../../core/check-options.ts'
@@ -14,6 +15,7 @@ import { ByrefError, errorMessage } from '../../../core/errors.ts'
 import { inBackground } from '../../../core/in-background.ts'
 import { isPlainObject } from '../../../core/json/json.ts'
 import { onceResolved } from '../../../core/once-resolved.ts'
+import { LONGEST_TIMER } from '../../../core/timer.ts'
 import { optionalPeer } from '../../../optional-peer.ts'
 import { version } from '../../../version.ts'
 import { REMOTE } from '../reference-arguments.ts'
@@ -67,9 +69,6 @@ export type JoinedServers = Channel & {
    */
   connectAll(most?: number): Promise<ServerStatus[]>
 }
-
-/** Disables the SDK's own time limit. The client has its own. */
-const NO_TIMEOUT = 2 ** 31 - 1
 
 /**
  * Combines several MCP servers into one. The names of tools and prompts begin with the name of their server. Client and
@@ -149,7 +148,7 @@ class Joined implements JoinedServers {
 
   async connectAll(most = 60_000): Promise<ServerStatus[]> {
     await this.#load()
-    await withinTime(Promise.allSettled(this.#connections.map((one) => one.client())), most)
+    await this.#startAll(most)
     return this.#connections.map((connection) => {
       const { name, state, why, protocolVersion } = connection
       const own = [...this.#tools].filter(([, place]) => place.connection === connection)
@@ -178,8 +177,13 @@ class Joined implements JoinedServers {
     // Since 2026-07-28, roots can only be asked for within a request.
     const capabilities = defined({ sampling, elicitation, roots: isNew ? undefined : roots })
     for (const connection of this.#connections) connection.declare(capabilities)
-    const all = Promise.allSettled(this.#connections.map((one) => one.client()))
-    await withinTime(all, this.#options.startMs ?? 10_000)
+    await this.#startAll(this.#options.startMs ?? 10_000)
+  }
+
+  /** Starts all servers. Waits at most `ms` milliseconds for them. */
+  async #startAll(ms: number): Promise<void> {
+    const all = () => Promise.allSettled(this.#connections.map((one) => one.client()))
+    await inTime('Starting the servers', ms, all).catch(() => {})
   }
 
   async #serve(isNew: boolean): Promise<Server> {
@@ -313,7 +317,8 @@ class Joined implements JoinedServers {
     }
     const reporting = progressToken === undefined ? {} : { onprogress }
     const run = async (cancelled: AbortSignal): Promise<Result> => {
-      const options = { ...reporting, signal: cancelled, timeout: NO_TIMEOUT }
+      // The client has its own limit.
+      const options = { ...reporting, signal: cancelled, timeout: LONGEST_TIMER }
       const client = await connection.client()
       try {
         return await work(client, options)
@@ -352,7 +357,7 @@ class Joined implements JoinedServers {
       const { server, isNew } = this.#client as ConnectedClient
       if (isNew) return Object(await this.#calls.ask(connection, { method, params }))
       const given = Object(params)
-      const options = { timeout: NO_TIMEOUT }
+      const options = { timeout: LONGEST_TIMER }
       if (method === 'roots/list') return server.listRoots(given, options)
       if (method === 'elicitation/create') return server.elicitInput(given, options)
       return server.createMessage(given, options)
@@ -400,12 +405,4 @@ function shownTool(tool: Tool, name: string, { source }: ServerConnection): Tool
 /** Returns whether `fetch` could not reach the server, or lost the connection. Only then, its error has a cause. */
 function isLostConnection(error: unknown): boolean {
   return error instanceof TypeError && error.cause !== undefined
-}
-
-/** Resolves with the promise, or after a time. */
-async function withinTime(promise: Promise<unknown>, milliseconds: number): Promise<void> {
-  const { promise: late, resolve } = Promise.withResolvers<void>()
-  const timer = setTimeout(resolve, milliseconds)
-  await Promise.race([promise, late])
-  clearTimeout(timer)
 }
