@@ -1,10 +1,10 @@
 import { MessageContent, type Renderers } from '@byref/react'
 
-/** Shows alerts in a box, places as links to a map, and colours as colours. */
+/** Shows notices in a box, places as links to a map, and colours as colours. */
 export const renderers: Renderers = {
   messages: {
-    alert: ({ message }) => (
-      <div role="alert" style={{ borderLeft: '3px solid crimson', paddingLeft: 12 }}>
+    notice: ({ message }) => (
+      <div role="note" style={{ borderLeft: '3px solid crimson', paddingLeft: 12 }}>
         <MessageContent message={message} />
       </div>
     ),

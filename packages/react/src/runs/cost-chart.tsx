@@ -8,7 +8,7 @@ import { type Period, periodKey, periodsSince, RANGES, type RunsView } from './r
 export interface CostChartProps {
   view: RunsView
   data: ChartCosts
-  onChange: (view: RunsView) => void
+  onChange: (change: RunsView) => void
 }
 
 /** Groups with the largest sums have colours of their own; the others share the last one. */
@@ -41,13 +41,13 @@ export function CostChart({ view, data, onChange }: CostChartProps) {
           label="Show"
           value={metric}
           names={{ cost: 'Cost', tokens: 'Tokens' }}
-          onChoose={(chosen) => onChange({ ...view, metric: chosen })}
+          onChoose={(chosen) => onChange({ metric: chosen })}
         />
         <Switch
           label="By"
           value={split}
           names={{ model: 'Model', agent: 'Agent', none: 'Sum' }}
-          onChoose={(chosen) => onChange({ ...view, split: chosen })}
+          onChoose={(chosen) => onChange({ split: chosen })}
         />
       </div>
       <div aria-hidden style={{ maxWidth: `${periods.length * 4}rem` }}>

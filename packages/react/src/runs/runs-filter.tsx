@@ -5,7 +5,7 @@ import { useQuery } from '../app/server-queries.ts'
 import { useSettled } from '../app/use-settled.ts'
 import { Button } from '../ui/button.tsx'
 import { cn } from '../ui/cn.ts'
-import { clearFilters, countFilters, RANGES, type RunsView, STATUSES } from './runs-view.ts'
+import { countFilters, NO_FILTERS, RANGES, type RunsView, STATUSES } from './runs-view.ts'
 
 const FIELD =
   'h-8 w-full min-w-0 rounded-md border border-line-strong bg-surface px-2 text-sm max-md:text-[1rem] pointer-coarse:h-10'
@@ -13,7 +13,8 @@ const FIELD =
 /** Properties of {@link RunsFilter}. */
 export interface RunsFilterProps {
   view: RunsView
-  onChange: (view: RunsView) => void
+  /** Gets what changes. Two filters may change before the view does. */
+  onChange: (change: RunsView) => void
 }
 
 /** Renders the filters of the page. They apply as they change. */
@@ -24,7 +25,6 @@ export function RunsFilter({ view, onChange }: RunsFilterProps) {
   const agents = info?.agents ?? []
   // On a phone, only the first two are there at once.
   const [isOpen, setOpen] = useState(count > 0)
-  const set = (change: RunsView) => onChange({ ...view, ...change })
   const amount = (text: string) => (text === '' ? undefined : Math.max(0, Number(text)))
   return (
     <form
@@ -37,13 +37,13 @@ export function RunsFilter({ view, onChange }: RunsFilterProps) {
           label="Time"
           value={view.range ?? '30d'}
           names={Object.entries(RANGES).map(([key, { label }]) => [key, label])}
-          onChoose={(range) => set({ range: range as RunsView['range'] })}
+          onChoose={(range) => onChange({ range: range as RunsView['range'] })}
         />
         <Choice
           label="Status"
           value={view.status ?? ''}
           names={[['', 'Any'], ...Object.entries(STATUSES)]}
-          onChoose={(status) => set({ status: (status || undefined) as RunsView['status'] })}
+          onChoose={(status) => onChange({ status: (status || undefined) as RunsView['status'] })}
         />
         <Button
           look="outline"
@@ -58,45 +58,45 @@ export function RunsFilter({ view, onChange }: RunsFilterProps) {
             label="Agent"
             value={view.agent}
             names={agents.map(({ name }) => name)}
-            onSettle={(agent) => set({ agent })}
+            onSettle={(agent) => onChange({ agent })}
           />
           <Field
             label="Model"
             value={view.model}
             names={agents.map(({ model }) => model.id)}
-            onSettle={(model) => set({ model })}
+            onSettle={(model) => onChange({ model })}
           />
           <Field
             label="Tool"
             value={view.tool}
             names={agents.flatMap(({ tools }) => tools.map(({ id }) => id))}
-            onSettle={(tool) => set({ tool })}
+            onSettle={(tool) => onChange({ tool })}
           />
-          <Field label="Error code" value={view.error} onSettle={(error) => set({ error })} />
+          <Field label="Error code" value={view.error} onSettle={(error) => onChange({ error })} />
           <Field
             label="Cost at least ($)"
             value={view.minCost}
             step="any"
-            onSettle={(text) => set({ minCost: amount(text ?? '') })}
+            onSettle={(text) => onChange({ minCost: amount(text ?? '') })}
           />
           <Field
             label="Tokens at least"
             value={view.minTokens}
             step={1}
-            onSettle={(text) => set({ minTokens: amount(text ?? '') })}
+            onSettle={(text) => onChange({ minTokens: amount(text ?? '') })}
           />
           <Field
             label="Seconds at least"
             value={view.minDuration}
             step="any"
-            onSettle={(text) => set({ minDuration: amount(text ?? '') })}
+            onSettle={(text) => onChange({ minDuration: amount(text ?? '') })}
           />
           <div className="flex items-end">
             <Button
               look="outline"
               className="h-8 w-full pointer-coarse:h-10"
               disabled={count === 0}
-              onClick={() => onChange({ ...clearFilters(view), range: view.range })}
+              onClick={() => onChange(NO_FILTERS)}
             >
               <FilterX aria-hidden /> Clear filters
             </Button>
@@ -109,7 +109,7 @@ export function RunsFilter({ view, onChange }: RunsFilterProps) {
           <Button
             icon
             aria-label="Show all conversations"
-            onClick={() => set({ conversation: undefined })}
+            onClick={() => onChange({ conversation: undefined })}
           >
             <X aria-hidden />
           </Button>

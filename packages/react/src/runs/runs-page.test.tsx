@@ -129,6 +129,17 @@ describe('RunsPage', () => {
     expect((screen.getByLabelText('Tool') as HTMLInputElement).value).toBe('')
   })
 
+  it('keeps a filter that has changed just before another', async () => {
+    const { router } = await renderInApp(<RunsPage />, { at: '/runs' })
+    act(() => {
+      fireEvent.change(screen.getByLabelText('Status'), { target: { value: 'failed' } })
+      fireEvent.change(screen.getByLabelText('Time'), { target: { value: '7d' } })
+    })
+    await waitFor(() =>
+      expect(router.state.location.search).toEqual({ status: 'failed', range: '7d' }),
+    )
+  })
+
   it('reports that there are no runs, or that none matches', async () => {
     runs = []
     const { router, unmount } = await renderInApp(<RunsPage />)

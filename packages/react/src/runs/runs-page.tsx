@@ -14,7 +14,7 @@ import { CostChart } from './cost-chart.tsx'
 import { anyRunQuery, chartQuery, runsQuery, totalQuery } from './run-queries.ts'
 import { RunsFilter } from './runs-filter.tsx'
 import { RunsTable } from './runs-table.tsx'
-import { clearFilters, countFilters, type RunsView, readRunsView } from './runs-view.ts'
+import { countFilters, NO_FILTERS, type RunsView, readRunsView } from './runs-view.ts'
 
 /** Renders all runs: filters, what they cost over time, and a table. The address contains the filters. */
 export function RunsPage() {
@@ -22,7 +22,12 @@ export function RunsPage() {
   const view = readRunsView(useSearch({ strict: false }))
   const navigate = useNavigate()
   useEffect(() => followConversations(), [followConversations])
-  const change = (next: RunsView) => void navigate({ to: '/runs', search: next, replace: true })
+  const change = (changed: RunsView) =>
+    void navigate({
+      to: '/runs',
+      search: (latest: Record<string, unknown>) => ({ ...readRunsView(latest), ...changed }),
+      replace: true,
+    })
   return (
     <main className="flex h-full min-w-0 flex-1 flex-col bg-surface">
       <title>Runs and costs · byref</title>
@@ -37,7 +42,7 @@ export function RunsPage() {
   )
 }
 
-function Found({ view, onChange }: { view: RunsView; onChange: (view: RunsView) => void }) {
+function Found({ view, onChange }: { view: RunsView; onChange: (change: RunsView) => void }) {
   const { client } = useServer()
   const { data: runs, error, refetch, ...pages } = useInfiniteQuery(runsQuery(client, view))
   const total = useQuery(totalQuery(client, view))
@@ -59,7 +64,7 @@ function Found({ view, onChange }: { view: RunsView; onChange: (view: RunsView) 
     <>
       {total.data && <Sums total={total.data} />}
       <CostChart view={view} data={chart.data} onChange={onChange} />
-      <RunsTable runs={runs as RunSummary[]} onTool={(tool) => onChange({ ...view, tool })} />
+      <RunsTable runs={runs as RunSummary[]} onTool={(tool) => onChange({ tool })} />
       {pages.hasNextPage && (
         <Button
           look="outline"
@@ -74,7 +79,13 @@ function Found({ view, onChange }: { view: RunsView; onChange: (view: RunsView) 
   )
 }
 
-function NothingFound({ view, onChange }: { view: RunsView; onChange: (view: RunsView) => void }) {
+function NothingFound({
+  view,
+  onChange,
+}: {
+  view: RunsView
+  onChange: (change: RunsView) => void
+}) {
   const { client } = useServer()
   const { data: hasAny } = useQuery(anyRunQuery(client))
   if (hasAny === false) {
@@ -91,7 +102,7 @@ function NothingFound({ view, onChange }: { view: RunsView; onChange: (view: Run
           ? 'There are runs, but none with these filters in this time.'
           : 'There are runs, but none in this time.'}
       </p>
-      <Button look="outline" onClick={() => onChange(clearFilters(view))}>
+      <Button look="outline" onClick={() => onChange({ ...NO_FILTERS, range: 'all' })}>
         Clear filters
       </Button>
     </Empty>

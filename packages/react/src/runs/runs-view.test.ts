@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import {
-  clearFilters,
   countFilters,
   filterOf,
   periodKey,
@@ -22,13 +21,6 @@ describe('readRunsView', () => {
     const wrong = { range: 'ever', status: 'idle', minCost: 'much', minTokens: -1, agent: '' }
     expect(readRunsView(wrong)).toEqual({})
     expect(countFilters(readRunsView(search))).toBe(4)
-  })
-})
-
-describe('clearFilters', () => {
-  it('keeps the setting of the chart', () => {
-    const view = { tool: 'pay', minCost: 1, metric: 'tokens', range: '24h' } as const
-    expect(clearFilters(view)).toEqual({ metric: 'tokens', range: 'all' })
   })
 })
 

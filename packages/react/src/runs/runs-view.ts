@@ -44,7 +44,7 @@ export interface RunsView {
   split?: 'model' | 'agent' | 'none'
 }
 
-/** The keys that {@link clearFilters} removes. */
+/** The filters, without the time range. */
 const FILTERS = [
   'status',
   'agent',
@@ -91,12 +91,8 @@ export function countFilters(view: RunsView): number {
   return FILTERS.filter((key) => view[key] !== undefined).length
 }
 
-/** Returns the view without filters and with the widest time range. */
-export function clearFilters(view: RunsView): RunsView {
-  const cleared: RunsView = { ...view, range: 'all' }
-  for (const key of FILTERS) delete cleared[key]
-  return cleared
-}
+/** The change that removes all filters. */
+export const NO_FILTERS: RunsView = Object.fromEntries(FILTERS.map((key) => [key, undefined]))
 
 /** Returns the filter that the server is asked with, for a range that ends now. */
 export function filterOf({ range = '30d', ...view }: RunsView, now: Date): CostsQuery {
