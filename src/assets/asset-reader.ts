@@ -164,6 +164,7 @@ async function textAt(core: AssetsCore, place: AssetPlace): Promise<AssetText> {
   const source = {
     form,
     name: name ?? assetId,
+    namespace,
     key: cacheKey(record, 'text', ...path),
     async open(signal?: AbortSignal) {
       if (bytes) return streamOf(bytes)

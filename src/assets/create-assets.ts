@@ -65,7 +65,7 @@ function viewOf(core: AssetsCore, scope: AssetScope): Assets {
     const { queryTables } = await import('./tables/query-tables.ts')
     return queryTables({ reader, importer }, query, {
       limits: { rows, timeoutMs },
-      namespace,
+      namespace: namespaceFor({ namespace }),
       signal,
     })
   }

@@ -21,6 +21,26 @@ describe('Slots', () => {
     expect(slots.tryTake()).toBe(true)
   })
 
+  it('lets groups take turns', async () => {
+    const slots = new Slots(1)
+    await slots.take()
+    const order: string[] = []
+    const stopped = new AbortController()
+    for (const group of ['a', 'a', 'a', 'b', 'c', 'b']) {
+      void slots.take(undefined, group).then(() => order.push(group))
+    }
+    const left = slots.take(stopped.signal, 'd')
+    stopped.abort(new Error('stopped'))
+    await expect(left).rejects.toThrow('stopped')
+    for (let i = 0; i < 6; i++) {
+      slots.free()
+      await settle()
+    }
+    expect(order.join('')).toBe('abcaba')
+    slots.free()
+    expect(slots.tryTake()).toBe(true)
+  })
+
   it('gives out the configured number of slots', () => {
     const slots = new Slots(2)
     expect([slots.tryTake(), slots.tryTake(), slots.tryTake()]).toEqual([true, true, false])

@@ -1,8 +1,8 @@
 import { onAbort } from './on-abort.ts'
 
-/** Limits how many pieces of work run in parallel. Others wait in order of arrival. */
+/** Limits how many pieces of work run in parallel. Others wait: groups take turns, and each has its order of arrival. */
 export class Slots {
-  readonly #waiting: (() => void)[] = []
+  readonly #waiting = new Map<string, (() => void)[]>()
   #left: number
 
   /** @param count `Infinity` means no limit. */
@@ -22,12 +22,14 @@ export class Slots {
    *
    * @throws the signal's reason, if the signal aborts before
    */
-  async take(signal?: AbortSignal): Promise<void> {
+  async take(signal?: AbortSignal, group = ''): Promise<void> {
     signal?.throwIfAborted()
     if (this.tryTake()) return
     await new Promise<void>((resolve, reject) => {
+      const queue = this.#waiting.get(group) ?? []
       const leave = (reason: unknown): void => {
-        this.#waiting.splice(this.#waiting.indexOf(begin), 1)
+        queue.splice(queue.indexOf(begin), 1)
+        if (queue.length === 0) this.#waiting.delete(group)
         reject(reason)
       }
       const forget = signal && onAbort(signal, leave)
@@ -35,14 +37,22 @@ export class Slots {
         forget?.()
         resolve()
       }
-      this.#waiting.push(begin)
+      queue.push(begin)
+      this.#waiting.set(group, queue)
     })
   }
 
   /** Frees a slot. */
   free(): void {
-    const next = this.#waiting.shift()
-    if (next) next()
-    else this.#left++
+    const [turn] = this.#waiting
+    if (!turn) {
+      this.#left++
+      return
+    }
+    const [group, queue] = turn
+    const next = queue.shift()
+    this.#waiting.delete(group)
+    if (queue.length > 0) this.#waiting.set(group, queue)
+    next?.()
   }
 }

@@ -22,6 +22,7 @@ export interface DocumentSource {
   form: DocumentForm
   /** A name for error messages. */
   name: string
+  namespace: string | null
   /** The cache key of the text, which is equal for equal documents. */
   key: string
   open(signal?: AbortSignal): Promise<ReadableStream<Uint8Array>>
@@ -47,7 +48,7 @@ export async function documentText(
 }
 
 async function readDocument(
-  { form, name, open }: DocumentSource,
+  { form, name, namespace, open }: DocumentSource,
   limit: number,
 ): Promise<AssetText> {
   // Messages to the process are JSON, which does not have Infinity.
@@ -58,7 +59,7 @@ async function readDocument(
       await writeBody(await open(signal), path)
       return { type: 'text', folder, form, name, path, most }
     },
-    { timeoutMs: TIMEOUT_MS },
+    { timeoutMs: TIMEOUT_MS, namespace },
   ).catch((error: unknown) => {
     throw limitError(error, name)
   })

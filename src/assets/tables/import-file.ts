@@ -87,11 +87,12 @@ export class Importer {
       tableFormat(asset.mime) ?? (isSaved ? await this.#textFormat(asset, options) : null)
     if (format === null) return { asset, table: null, workbook: null }
     const { duckdb } = this.#core.config
+    const namespace = this.#scope.namespaceFor(options)
     const open = () => this.#open(asset, options)
     try {
       const { importTable } = await import('./import-table.ts')
       const file = { asset, isSaved, format, duckdb, open }
-      return { asset, ...(await importTable(this.#scope, file, options)) }
+      return { asset, ...(await importTable(this.#scope, file, { ...options, namespace })) }
     } catch (error) {
       if (options.signal?.aborted || !(error instanceof TableError)) throw error
       const { line, reason, cause } = error

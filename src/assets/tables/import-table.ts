@@ -134,10 +134,10 @@ async function workbookOf(
 
 async function writtenFrom(
   { asset, format, open, duckdb }: TableFile,
-  { name, signal, onProgress }: ImportOptions,
+  { name, namespace, signal, onProgress }: ImportOptions,
 ): Promise<WrittenTable[]> {
   if (format === 'parquet' || format === 'arrow' || format === 'xlsx') {
-    return byProcess(format, { name, open }, { signal })
+    return byProcess(format, { name, open }, { signal, namespace })
   }
   const { size } = asset
   let phase: 'reading' | 'writing' = 'reading'
@@ -146,7 +146,7 @@ async function writtenFrom(
   if (isLarge && (format === 'csv' || format === 'tsv')) {
     const onPart = (part: number): void => onRead?.(Math.round(part * size))
     const file = { name, open, size }
-    const written = await byProcess(format, file, { signal, onProgress: onPart })
+    const written = await byProcess(format, file, { signal, namespace, onProgress: onPart })
     if (written.length > 0) return written
   }
   const encoding = await textEncodingOf(await open())

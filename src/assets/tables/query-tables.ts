@@ -78,7 +78,7 @@ export async function queryTables(
         const most = Math.min(rows, Number.MAX_SAFE_INTEGER)
         return { type: 'query', folder, sql, tables: bound, rows: most }
       },
-      { signal, timeoutMs },
+      { signal, timeoutMs, ...where },
     )
     // A query always has a result.
     return { table: table as WrittenTable, sources: [...sources] }

@@ -25,6 +25,8 @@ const { join } = nodeBuiltin('node:path')
 /** Options of a task. */
 export interface TableTaskOptions {
   signal?: AbortSignal
+  /** Namespaces take turns, so that none keeps the others waiting. */
+  namespace?: string | null
   /** Measured from the start of the task in its process. Exceeding it is a `TimeoutError`. */
   timeoutMs?: number
   /** Called with the part that is done, from 0 to 1. */
@@ -67,7 +69,7 @@ async function runInProcess(
   prepare: Parameters<typeof runTableTask>[0],
   { timeoutMs, onProgress, ...given }: TableTaskOptions,
 ): Promise<WrittenTable[]> {
-  await slots.take(given.signal)
+  await slots.take(given.signal, given.namespace ?? '')
   let child: TableProcess | null = null
   let folder: string | null = null
   let written: WrittenTable[] = []
