@@ -247,3 +247,8 @@ function wholeRefs(refs: readonly unknown[]): string[] {
     return parts ? formatAssetRef({ ...parts, fieldPath: [] }) : []
   })
 }
+
+/** Returns the messages among events. */
+export function messagesIn(events: readonly ConversationEvent[]): Message[] {
+  return events.flatMap((event) => (event.type === 'NEW_MESSAGE' ? [event.payload] : []))
+}

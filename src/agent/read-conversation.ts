@@ -56,8 +56,7 @@ export async function readConversation(
   const state = await readState(log, conversation)
   const { messages, assets } = state
   const board = boardOf(messages, { points: true })
-  const results = createResults()
-  for (const message of messages) results.add(message)
+  const results = createResults(messages)
   const values = new ConversationSource({ board, results, assets: store }, { id: '' })
   return {
     messages: messages.filter((message) => !isDeleted(message)),

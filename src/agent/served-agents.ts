@@ -83,17 +83,6 @@ export function chooseAgent<One>(
   throw new ByrefError('agent_not_found', `Unknown agent "${name}". ${valid}`)
 }
 
-/**
- * Returns the agent for one caller: in their namespace, with the `context` of the runs that they start. By default,
- * both are the agent's own.
- */
-export function agentFor(
-  agent: Agent,
-  { namespace = agent.log.namespace, context }: { namespace?: string | null; context?: JsonValue },
-): Agent {
-  return agent.scoped(namespace, context === undefined ? {} : { context })
-}
-
 /** Returns the name of an agent; undefined for a function that makes agents. */
 function nameOf(one: object): string | null | undefined {
   return typeof one === 'object' && 'name' in one

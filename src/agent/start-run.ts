@@ -27,7 +27,7 @@ import { MAX_DEPTH } from '../log/log-entry.ts'
 import { MODEL_SETTINGS, type ModelSettings, modelSettings } from '../models/model-settings.ts'
 import { isCommand } from '../plugins/command-message.ts'
 import { IncomingLabels } from '../policies/trust/incoming-labels.ts'
-import { type Accepted, acceptMessages } from './accept-messages.ts'
+import { type Accepted, acceptMessages, messagesIn } from './accept-messages.ts'
 import { type AgentParts, type InNamespace, NAMESPACE } from './agent-parts.ts'
 import { deletionsFrom } from './delete-message.ts'
 import { type MessagesInput, messagesOf } from './messages-input.ts'
@@ -331,20 +331,14 @@ function checkNewIds(
   const known =
     state === session.state
       ? session.messageIds
-      : new Set([...state.messages, ...state.inbox.map(({ message }) => message)].map(idOf))
+      : new Set(
+          [...state.messages, ...state.inbox.map(({ message }) => message)].map(({ id }) => id),
+        )
   const before = new Set<string>()
   const inUse = ids.find((id) => known.has(id) || before.size === before.add(id).size)
   if (inUse !== undefined) {
     throw new ByrefError('message_exists', `Message "${inUse}" already exists in the conversation`)
   }
-}
-
-function idOf({ id }: Message): string {
-  return id
-}
-
-function messagesIn(events: readonly ConversationEvent[]): Message[] {
-  return events.flatMap((event) => (event.type === 'NEW_MESSAGE' ? [event.payload] : []))
 }
 
 function steersAsked(): ByrefError {

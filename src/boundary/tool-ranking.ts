@@ -1,7 +1,6 @@
 import type { LanguageModelV4FunctionTool } from '@ai-sdk/provider'
 import MiniSearch from 'minisearch'
 import { isPlainObject } from '../core/json/json.ts'
-import { getRecent } from '../core/recent.ts'
 import {
   stemOf,
   synonymsOf,
@@ -57,18 +56,11 @@ interface WordMatch {
   named: string[]
 }
 
-/** The matches of one word, by the name of the tool. */
-type FoundByWord = ReadonlyMap<string, WordMatch>
-
-/** Number of words whose matches are cached. */
-const MAX_RECENT = 100
-
 /** Ranks tools by the words of a query. */
 export class ToolRanking {
   readonly #tools = new Map<string, RankedTool>()
   /** Words that names of tools have. */
   readonly #nameWords = new Set<string>()
-  readonly #recent = new Map<string, FoundByWord>()
   readonly #index = new MiniSearch({
     fields: Object.keys(FIELDS),
     tokenize: wordsIn,
@@ -101,7 +93,7 @@ export class ToolRanking {
     const words = wordsAsked(query)
     const sums = new Map<string, { score: number; words: string[]; named: Set<string> }>()
     for (const word of words) {
-      for (const [name, { score, named }] of this.#foundBy(word)) {
+      for (const [name, { score, named }] of this.#findWord(word)) {
         const sum = sums.get(name) ?? { score: 0, words: [], named: new Set() }
         sum.score += score
         sum.words.push(word)
@@ -119,13 +111,8 @@ export class ToolRanking {
     return scores.map(([name]) => ({ name, words: sums.get(name)?.words ?? [] }))
   }
 
-  /** Queries repeat words, such as verbs, so the matches of recent words are cached. */
-  #foundBy(word: string): FoundByWord {
-    return getRecent(this.#recent, word, () => this.#findWord(word), MAX_RECENT)
-  }
-
   /** Finds tools by a word, its synonyms and its abbreviations. The best match counts. */
-  #findWord(word: string): FoundByWord {
+  #findWord(word: string): ReadonlyMap<string, WordMatch> {
     const weight = verbClassOf([word]) ? VERB : 1
     const best = new Map<string, WordMatch>()
     const find = (term: string, factor: number, options: object = {}) => {

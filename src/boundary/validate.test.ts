@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { defineTool } from './tool.ts'
 import { loadValidator, schemaIssues, validateInput } from './validate.ts'
@@ -21,6 +21,32 @@ describe('schemaIssues', () => {
     expect(schemaIssues(schema, { at: [1, 2] })).toEqual([])
     const wrong = [{ at: [1, 'a'] }, { at: [1, 2, 3] }]
     expect(wrong.map((one) => schemaIssues(schema, one)[0]?.instancePath)).toEqual(['/at/1', '/at'])
+  })
+
+  it('stops patterns that take too long, also if there are many', async () => {
+    await loadValidator()
+    const patterns = ['^(a+)+$', '^(a|a)*$', 'a*a*a*a*a*a*a*b', '^(?:(a+)b?)+$']
+    const anyOf = patterns.map((pattern) => ({ type: 'string', pattern }))
+    const schema = { type: 'array', items: { anyOf } }
+    const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
+    const texts = Array.from({ length: 100 }, (_, i) => `${'a'.repeat(60 + i)}!`)
+    expect(schemaIssues(schema, texts).length).toBeGreaterThan(0)
+    expect(String(warned.mock.calls[0]?.[0])).toContain('^(a+)+$')
+    warned.mockRestore()
+    expect(schemaIssues(schema, ['a'.repeat(60), 'aaaab'])).toEqual([])
+    const email = { pattern: '^[^@ ]+@[^@ ]+\\.[^@ ]+$' }
+    const long = `${'a'.repeat(3_000)}@example.org`
+    expect(schemaIssues(email, long)).toEqual([])
+    expect(schemaIssues(email, `${long} `)).toHaveLength(1)
+  })
+
+  it('ignores the keyword with which ajv makes validators asynchronous', async () => {
+    await loadValidator()
+    const schema = { $async: true, type: 'object' }
+    expect(schemaIssues(schema, {})).toEqual([])
+    expect(schemaIssues(schema, 1)).toHaveLength(1)
+    const inside = { type: 'object', properties: { a: { $async: true, type: 'string' } } }
+    expect(() => schemaIssues(inside, { a: 'b' })).toThrow('async schema')
   })
 
   it('accepts schemas of draft 4, as in OpenAPI 3.0', async () => {

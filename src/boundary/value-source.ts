@@ -210,7 +210,7 @@ export class ConversationSource implements ValueSource {
     const reference = joinAll(variablesIn(expression).map((ref) => wholeOf(this.#labelsAt(ref))))
     const contents = await Promise.all(
       offloaded.map(({ ref }) => {
-        const parts = partsOf(ref)
+        const parts = parseAssetRef(ref) as AssetRefParts
         return labels.asset({ ...parts, fieldPath: at ? [...at] : parts.fieldPath })
       }),
     )
@@ -353,12 +353,6 @@ function withLabels(error: unknown, labels: LabelTree | undefined): unknown {
 }
 
 const NO_LABELS: LabelTree = { label: TRUSTED }
-
-function partsOf(ref: string): AssetRefParts {
-  const parts = parseAssetRef(ref)
-  if (!parts) throw new ByrefError('invalid_reference', `${ref} is not an asset reference`)
-  return parts
-}
 
 /** Returns the value at a path, or an OffloadedField if the path leads into an asset. MISSING if there is none. */
 function stepInto(root: unknown, path: readonly FieldKey[]): unknown {

@@ -25,6 +25,7 @@ import {
   checkTaskOptions,
   chooseTask,
   counted,
+  countOf,
   note,
   noteError,
   ProgressLine,
@@ -348,12 +349,6 @@ async function keepCopy(
     await file.close()
   }
   return path
-}
-
-async function countOf(records: AsyncIterable<unknown>): Promise<number> {
-  let count = 0
-  for await (const _ of records) count++
-  return count
 }
 
 /** Returns the upkeep of a log. Every log of the command line has it. */

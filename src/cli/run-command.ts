@@ -5,6 +5,7 @@ import { essenceOf, extensionOf, mimeTypeOfName } from '../assets/bodies/mime-ty
 import { ByrefError } from '../core/errors.ts'
 import type { AssetCreated, ConversationEvent } from '../core/events/events.ts'
 import { inBackground } from '../core/in-background.ts'
+import { shortened } from '../core/json/cut.ts'
 import type { Message } from '../core/messages/message.ts'
 import { readMetadata } from '../core/messages/read-metadata.ts'
 import { Approvals, askAtTerminal } from './approvals.ts'
@@ -174,8 +175,8 @@ function messageLine(message: Message): string | null {
   const { content_type, content } = message
   const { result } = readMetadata(message)
   if (result?.error) return `← ${result.error.code}: ${result.error.message}`
-  if (result) return `← ${shorten(JSON.stringify(content))}`
-  return content_type === 'data' ? `  = ${shorten(JSON.stringify(content))}` : null
+  if (result) return `← ${shortened(JSON.stringify(content), 300)}`
+  return content_type === 'data' ? `  = ${shortened(JSON.stringify(content), 300)}` : null
 }
 
 function printJson(event: ConversationEvent): void {
@@ -199,8 +200,4 @@ async function savePicture(agent: Agent, pictures: AssetCreated[], out: string):
   const saved = `saved ${file} (${mime}, ${bytes.length.toLocaleString('en')} bytes)`
   note(isRight ? saved : `the image is ${mime}, not a ${extname(out)}: ${saved}`)
   return isRight
-}
-
-function shorten(text: string): string {
-  return text.length > 300 ? `${text.slice(0, 299)}…` : text
 }

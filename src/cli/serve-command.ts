@@ -10,7 +10,7 @@ import { openFolder, signingSecret } from './data-folder.ts'
 import { describeModel, openAgent } from './open-agent.ts'
 import { stopSignal } from './stop-signal.ts'
 import { STORAGE, STORAGE_HELP } from './storage.ts'
-import { oneOf, parseOptions, UsageError, wholeNumber } from './terminal.ts'
+import { countOf, oneOf, parseOptions, UsageError, wholeNumber } from './terminal.ts'
 import { CONCURRENCY, MAX_CONCURRENCY } from './work-command.ts'
 
 /** What `byref serve --help` prints. */
@@ -100,7 +100,7 @@ export async function command(args: string[]): Promise<number> {
     listening = null
     await Promise.race([closed, sleep(5000, undefined, { ref: false })])
     await stopped
-    const left = queue ? 0 : await countDue(agent.log)
+    const left = queue ? 0 : await countOf(listAll(agent.log, { due: true, allNamespaces: true }))
     if (left > 0) print('note', `${left} conversation(s) are running and resume at the next start`)
   } finally {
     await listening?.close()
@@ -138,11 +138,4 @@ function authOf(
   if (!URL.canParse(url)) throw new UsageError(`--jwks takes a URL, not "${url}"`)
   if (!issuer || !audience) throw new UsageError('--jwks needs --issuer and --audience')
   return { secret: signingSecret(folder), jwks: { url, issuer, audience } }
-}
-
-/** Returns the number of conversations that are due. */
-async function countDue(log: ConversationLog): Promise<number> {
-  let count = 0
-  for await (const _ of listAll(log, { due: true, allNamespaces: true })) count++
-  return count
 }

@@ -90,6 +90,13 @@ export function wholeNumber(
   throw new UsageError(`${option} takes a whole number${range}, not "${text}"`)
 }
 
+/** Counts what an iterable yields. */
+export async function countOf(items: AsyncIterable<unknown>): Promise<number> {
+  let count = 0
+  for await (const _ of items) count++
+  return count
+}
+
 /** Returns the value of an option that takes one of a few words. @throws UsageError */
 export function oneOf<Word extends string>(
   option: string,

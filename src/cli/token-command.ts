@@ -1,7 +1,7 @@
-import { signingKey, signToken } from '../server/auth/tokens.ts'
+import { isDuration, signingKey, signToken } from '../server/auth/tokens.ts'
 import { role as roles } from '../wire/server-info.ts'
 import { DEFAULT_DATA, hasSecret, openFolder, signingSecret } from './data-folder.ts'
-import { note, parseOptions, UsageError } from './terminal.ts'
+import { note, oneOf, parseOptions, UsageError } from './terminal.ts'
 
 /** What `byref token --help` prints. */
 export const HELP = `byref token: makes a token for a server that requires one (byref serve --auth)
@@ -32,17 +32,14 @@ export async function command(args: string[]): Promise<number> {
     },
   })
   const { subject, expires: expiresIn, namespace = null } = values
-  const role = roles.safeParse(values.role)
-  if (!role.success) {
-    throw new UsageError(`--role takes reader, member or owner, not "${values.role}"`)
-  }
-  if (!/^0*[1-9]\d* ?[smhdwy]$/.test(expiresIn)) {
+  const role = oneOf('--role', values.role, roles.options)
+  if (!isDuration(expiresIn)) {
     throw new UsageError(`--expires takes a duration such as 12h or 30d, not "${expiresIn}"`)
   }
   const folder = openFolder(values.data)
   const isNew = !hasSecret(folder)
   const key = signingKey(signingSecret(folder))
-  const token = await signToken(key, { subject, namespace, role: role.data, expiresIn })
+  const token = await signToken(key, { subject, namespace, role, expiresIn })
   if (isNew) {
     note(`${folder} had no secret, so this is a new one: start the server with the same --data`)
   }

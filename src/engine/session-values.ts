@@ -57,8 +57,7 @@ export class SessionValues {
     this.#ahead.clear()
     this.#labels?.rewind()
     this.board = boardOf(this.#messages())
-    this.results = createResults()
-    for (const message of this.#messages()) this.results.add(message)
+    this.results = createResults(this.#messages())
   }
 
   #put(events: readonly ConversationEvent[]): void {

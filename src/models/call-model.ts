@@ -1,6 +1,7 @@
 import type { APICallError } from '@ai-sdk/provider'
 import { ByrefError, errorMessage } from '../core/errors.ts'
 import { warn } from '../core/in-background.ts'
+import { shortened } from '../core/json/cut.ts'
 import { onAbort } from '../core/on-abort.ts'
 import { startTimer } from '../core/timer.ts'
 import { redactText } from '../log/redact.ts'
@@ -289,8 +290,7 @@ function reasonOf(error: unknown): string {
 /** Returns the first line of a provider's message, shortened and without anything that looks like a key. */
 function firstLine(error: unknown): string {
   const [line = ''] = textOf(error).split('\n', 1)
-  const safe = redactText(line)
-  return safe.length > 500 ? `${safe.slice(0, 499)}…` : safe
+  return shortened(redactText(line), 500)
 }
 
 /** Returns the message of an error, with the body of the response if the provider's package did not understand it. */

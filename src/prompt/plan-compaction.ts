@@ -97,7 +97,7 @@ function shrink(
   const candidates = messages.flatMap((message, i) =>
     i > first && i <= last && isStart(message) ? [i] : [],
   )
-  const startingAt = (i: number): Compaction => ({ ...plan, [key]: idAt(messages, i) })
+  const startingAt = (i: number): Compaction => ({ ...plan, [key]: (messages[i] as Message).id })
   // If one candidate is short enough, all after it are.
   const tooLong = countWhile(candidates, (i) => tokensOf(startingAt(i)) > target)
   const start = candidates[tooLong] ?? candidates.at(-1)
@@ -196,8 +196,4 @@ function mediaWithin(
  */
 function isStart(message: Message): boolean {
   return isAnswer(message) || isAsked(message)
-}
-
-function idAt(messages: readonly Message[], index: number): string {
-  return (messages[index] as Message).id
 }

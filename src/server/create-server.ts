@@ -4,7 +4,6 @@ import { cors } from 'hono/cors'
 import type { StatusCode } from 'hono/utils/http-status'
 import type { Agent } from '../agent/agent-contract.ts'
 import {
-  agentFor,
   chooseAgent,
   readServedAgents,
   SERVED_AGENTS,
@@ -271,7 +270,7 @@ class AgentServer implements Server {
         const isAny = this.#agents.size === 1 || (orAny && !isServed && mayUseAll)
         const agent = chooseAgent(allowed, { asked, before: isAny ? undefined : before })
         const context = this.#options.contextOf?.(caller)
-        return agentFor(agent, { namespace: caller.namespace ?? undefined, context })
+        return agent.scoped(caller.namespace ?? agent.log.namespace, { context })
       },
     })
   }

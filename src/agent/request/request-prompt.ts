@@ -22,7 +22,7 @@ import { withCost } from '../../models/model-capabilities.ts'
 import { callSettings, type ModelSettings, type RetryOptions } from '../../models/model-settings.ts'
 import { CACHE_BYTES } from '../../prompt/media/media-source.ts'
 import { PromptBuilder } from '../../prompt/prompt-builder.ts'
-import { acceptMessages } from '../accept-messages.ts'
+import { acceptMessages, messagesIn } from '../accept-messages.ts'
 
 /** Options of `request`. */
 export interface RequestConfig {
@@ -77,7 +77,7 @@ export async function requestPrompt(
 ): Promise<RequestPrompt> {
   await loadValidator()
   const { events } = await acceptMessages(inputs, assets, new Set())
-  const messages = events.flatMap((event) => (event.type === 'NEW_MESSAGE' ? [event.payload] : []))
+  const messages = messagesIn(events)
   const board = createBoard(messages, { validate: schemaIssues })
   const created = events.flatMap((event) => (event.type === 'ASSET_CREATED' ? event.payload : []))
   const builder = new PromptBuilder({ merge: 'engine', wholeData: true, guide: () => null })

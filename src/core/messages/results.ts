@@ -43,12 +43,12 @@ export function resultNumber({ instance = '' }: Pick<VariableRef, 'instance'>): 
   return /^\d+$/.test(instance) ? Number(instance) : Number.NaN
 }
 
-/** Creates an empty list of results. Adding a message takes constant time. */
-export function createResults(): Results {
+/** Creates a list of the results among messages. Adding a message takes constant time. */
+export function createResults(messages: readonly Message[] = []): Results {
   const results: (Result | null)[] = []
   /** Values that calls wrote to data and whose result messages have not been added yet. */
   const written = new Map<string, unknown>()
-  return {
+  const all: Results = {
     get count() {
       return results.length
     },
@@ -68,6 +68,8 @@ export function createResults(): Results {
     },
     at: (number) => results[number - 1] ?? null,
   }
+  for (const message of messages) all.add(message)
+  return all
 }
 
 function valueIn({ metadata, content }: Message, written: unknown): unknown {

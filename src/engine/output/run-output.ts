@@ -63,8 +63,7 @@ function sourceAt(
   const last = run.steps.findLast(({ finishedAt }) => finishedAt !== undefined)
   const end = messages.findLastIndex(({ id }) => id === last?.messageId)
   const before = messages.slice(0, end)
-  const results = createResults()
-  for (const message of before) results.add(message)
+  const results = createResults(before)
   return {
     values: new ConversationSource({ board: boardOf(before), results, assets }, { id: '' }),
     assets,

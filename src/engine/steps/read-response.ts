@@ -1,6 +1,7 @@
 import { defined } from '../../assets/defined.ts'
 import { addUsage } from '../../core/events/conversation-state.ts'
 import type { TokenUsage } from '../../core/events/events.ts'
+import { shortened } from '../../core/json/cut.ts'
 import type { JsonObject, JsonValue } from '../../core/json/json.ts'
 import type { KeptReasoning, ToolCall } from '../../core/messages/message.ts'
 import type {
@@ -400,6 +401,6 @@ function parseArguments(raw: unknown): Pick<ModelCall, 'arguments' | 'problem'> 
   } catch {
     // Reported below, with the text.
   }
-  const shown = input.length > 200 ? `${input.slice(0, 200)}…` : input
-  return { arguments: {}, problem: `The arguments are not a JSON object: ${shown}` }
+  const problem = `The arguments are not a JSON object: ${shortened(input, 200)}`
+  return { arguments: {}, problem }
 }

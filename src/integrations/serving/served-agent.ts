@@ -1,7 +1,6 @@
 import type { Agent } from '../../agent/agent-contract.ts'
 import { AGENT } from '../../agent/agent-options.ts'
 import {
-  agentFor,
   chooseAgent,
   readServedAgents,
   type ServedAgents,
@@ -143,7 +142,8 @@ export function servedAgent(options: ServedAgentOptions, by: string): FindAgent 
       speaker: { speaksAsOthers: await speakAs(request) },
       names: [...byName.keys()],
       async agent({ name, conversation, tools } = {}) {
-        const inSpace = (agent: Agent) => agentFor(agent, { namespace: space, context })
+        const inSpace = (agent: Agent) =>
+          agent.scoped(space === undefined ? agent.log.namespace : space, { context })
         const needsLog = name == null && conversation !== undefined && all.length > 1
         const summary = needsLog
           ? await inSpace(agentWith(chooseAgent(byName))).log.find(conversation)

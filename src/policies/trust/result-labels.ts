@@ -75,7 +75,7 @@ export function listLabels(items: Iterable<LabelTree>, received: Label): LabelTr
 }
 
 /** Error codes whose messages contain no values. */
-const WITHOUT_VALUES: ReadonlySet<string> = new Set([
+export const WITHOUT_VALUES: ReadonlySet<string> = new Set([
   'approval_denied',
   'flow_denied',
   'interrupted',
@@ -83,11 +83,3 @@ const WITHOUT_VALUES: ReadonlySet<string> = new Set([
   'call_cycle',
   'source_failed',
 ])
-
-/** Returns the label of the error message of a call that did not run, or did not complete. */
-export function labelOfFailure(
-  { code }: CallError,
-  { context, received }: { context: Label; received: Label },
-): Label {
-  return WITHOUT_VALUES.has(code) ? context : received
-}

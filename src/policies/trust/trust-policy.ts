@@ -8,7 +8,7 @@ import type { CallItem, CallOutcome, DetailedVerdict, Policy, PolicyCall } from 
 import { clearanceOf, isGuarded, violationsOf, violationTexts } from './check-flow.ts'
 import { closedBits, closedBitsOf, isAskAbout, isClosedValue } from './closed-values.ts'
 import { inputLabel } from './input-label.ts'
-import { labelOfFailure, listLabels, resultLabels } from './result-labels.ts'
+import { listLabels, resultLabels, WITHOUT_VALUES } from './result-labels.ts'
 import { TrackedExecution } from './tracked-execution.ts'
 import type { FlowDecision, TrustSettings } from './trust-options.ts'
 
@@ -151,10 +151,8 @@ function labelOutcome(
   const received = inputLabel(call, labels)
   if (outcome.error) {
     const about = outcome.source ? wholeOf(outcome.source) : TRUSTED
-    const label = labelOfFailure(outcome.error, {
-      context: labels.contextOf(toolCallId),
-      received: join(received, about),
-    })
+    const isBare = WITHOUT_VALUES.has(outcome.error.code)
+    const label = isBare ? labels.contextOf(toolCallId) : join(received, about)
     // A tool cannot retain the input of a call that never started.
     const mayRetain = call.state.attempts > 0 && !tool.readOnly && !isPlain(received)
     const retained = mayRetain ? { retained: writeLabel(received) } : {}

@@ -1,4 +1,5 @@
 import type { Sharp } from 'sharp'
+import { errorMessage } from '../../core/errors.ts'
 import { warn } from '../../core/in-background.ts'
 import { missingPeer, optionalPeer } from '../../optional-peer.ts'
 
@@ -53,7 +54,8 @@ export async function fitImage(
     const target = Math.min(side, limits.maxSide)
     return await reencode(open, { ...limits, maxSide: target, isDrawn: hasAlpha || isDrawn(mime) })
   } catch (error) {
-    return { type: 'failed', why: `it cannot be decoded (${firstLine(error)})` }
+    const [line] = errorMessage(error).split('\n', 1)
+    return { type: 'failed', why: `it cannot be decoded (${line})` }
   }
 }
 
@@ -95,10 +97,6 @@ function unchanged(bytes: Uint8Array, { mime, types, maxBytes }: ImageLimits): F
 /** Whether lossless encoding suits the image: drawings and screenshots, not photos. */
 function isDrawn(mime: string): boolean {
   return /png|gif|svg|bmp/.test(mime)
-}
-
-function firstLine(error: unknown): string {
-  return String(error instanceof Error ? error.message : error).split('\n', 1)[0] ?? ''
 }
 
 /** Loads an optional library; null if it is not installed or does not run on this machine. */

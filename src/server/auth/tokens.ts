@@ -39,9 +39,12 @@ export function signingKey(secret: string): Uint8Array {
   )
 }
 
-const DURATION = is.checked<string>('text such as "12h" or "30d"', (value) =>
-  /^0*[1-9]\d* ?[smhdwy]$/.test(String(value)),
-)
+/** Whether a text is a duration such as `12h` or `30d`. */
+export function isDuration(text: unknown): boolean {
+  return /^0*[1-9]\d* ?[smhdwy]$/.test(String(text))
+}
+
+const DURATION = is.checked<string>('text such as "12h" or "30d"', isDuration)
 
 const CLAIMS: OptionTable<TokenClaims> = {
   subject: is.required(is.string),

@@ -50,7 +50,8 @@ export class NamespaceFeed {
     end: Pick<ReaderOptions, 'until' | 'onEnd'>,
   ): ReadableStream<Uint8Array> {
     const [prefix, after] = (last ?? '').split('-')
-    const known = prefix === this.#prefix ? this.#channel.since(Number(after)) : null
+    const isOurs = prefix === this.#prefix && Number.isInteger(Number(after))
+    const known = isOurs ? this.#channel.since(Number(after)) : null
     const isReset = last !== null && known === null
     const from = known === null ? this.#number : Number(after)
     const reset = { id: null, bytes: namedFrame('reset', {}) }

@@ -115,19 +115,16 @@ function holds(cell: unknown, { is, to }: Condition): boolean {
   if (is === 'not_equal') return isMissing || compareTyped(cell, to) !== 0
   if (isMissing || to === undefined || to === null) return false
   if (is === 'contains') return textOf(cell).toLowerCase().includes(String(to).toLowerCase())
-  const difference = compareTyped(cell, to)
-  switch (is) {
-    case 'equal':
-      return difference === 0
-    case 'less':
-      return difference < 0
-    case 'at_most':
-      return difference <= 0
-    case 'more':
-      return difference > 0
-    case 'at_least':
-      return difference >= 0
-  }
+  return HOLDS[is](compareTyped(cell, to))
+}
+
+/** Whether a cell matches, by its difference from what a person typed. */
+const HOLDS = {
+  equal: (difference: number) => difference === 0,
+  less: (difference: number) => difference < 0,
+  at_most: (difference: number) => difference <= 0,
+  more: (difference: number) => difference > 0,
+  at_least: (difference: number) => difference >= 0,
 }
 
 /** Compares a cell with what a person typed: text that looks like a number is one, where the cell is a number. */

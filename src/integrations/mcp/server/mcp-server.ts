@@ -6,12 +6,7 @@ import type {
   ServerContext,
 } from '@modelcontextprotocol/server'
 import type { Agent } from '../../../agent/agent-contract.ts'
-import {
-  agentFor,
-  readServedAgents,
-  SERVED_AGENTS,
-  type ServedAgents,
-} from '../../../agent/served-agents.ts'
+import { readServedAgents, SERVED_AGENTS, type ServedAgents } from '../../../agent/served-agents.ts'
 import type { Assets } from '../../../assets/assets-contract.ts'
 import { defined } from '../../../assets/defined.ts'
 import { checkOptions, is, type OptionTable } from '../../../core/check-options.ts'
@@ -168,7 +163,9 @@ async function openServer(
       return Object(capabilities ?? server.server.getClientCapabilities()).elicitation !== undefined
     }
     const own = context.authInfo?.extra?.context as JsonValue | undefined
-    const mine = agents.map((agent) => agentFor(agent, { namespace, context: own }))
+    const mine = agents.map((agent) =>
+      agent.scoped(namespace === undefined ? agent.log.namespace : namespace, { context: own }),
+    )
     const reader = (context.authInfo?.extra?.reader as string | null | undefined) ?? null
     const { assets } = mine[0] as Agent
     const guard = readableAssets(served, { agents: mine, reader })
