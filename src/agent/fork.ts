@@ -1,5 +1,5 @@
 import { defined } from '../assets/defined.ts'
-import { ByrefError } from '../core/errors.ts'
+import { ByrefError, OptionError } from '../core/errors.ts'
 import { emptyConversation, openRun } from '../core/events/conversation-state.ts'
 import type { ConversationEvent, LogRecord } from '../core/events/events.ts'
 import { foldAll } from '../core/events/fold.ts'
@@ -40,7 +40,7 @@ export async function forkConversation(
   { at, before, id = newId(), branch = false }: ForkOptions = {},
 ): Promise<string> {
   if (at !== undefined && before !== undefined) {
-    throw new ByrefError('config_invalid', 'fork takes either "at" or "before", not both')
+    throw new OptionError('fork takes either "at" or "before", not both')
   }
   const summary = await log.find(conversation)
   if (!summary) throw notFoundError(conversation)

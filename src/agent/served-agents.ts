@@ -1,6 +1,5 @@
 import { type Check, is } from '../core/check-options.ts'
 import { ByrefError } from '../core/errors.ts'
-import type { JsonValue } from '../core/json/json.ts'
 import type { Agent } from './agent-contract.ts'
 import { AGENT } from './agent-options.ts'
 

@@ -1,13 +1,12 @@
 import { isDeeper } from '../assets/content-access.ts'
 import { called } from '../core/called.ts'
 import { checkOptions, is, type OptionTable } from '../core/check-options.ts'
-import { ByrefError, errorMessage } from '../core/errors.ts'
+import { ByrefError, errorMessage, OptionError } from '../core/errors.ts'
 import { type ConversationState, openRun } from '../core/events/conversation-state.ts'
 import type { ConversationEvent, Delivery, RunOverrides } from '../core/events/events.ts'
 import { copyJson } from '../core/json/copy-json.ts'
 import type { JsonObject, JsonValue } from '../core/json/json.ts'
 import { LABEL_OPTIONS, type LabelInput } from '../core/labels/label.ts'
-import type { Message } from '../core/messages/message.ts'
 import { newId } from '../core/new-id.ts'
 import type { Decide } from '../engine/append-batch.ts'
 import { FollowedRun } from '../engine/follow-run.ts'
@@ -342,8 +341,7 @@ function checkNewIds(
 }
 
 function steersAsked(): ByrefError {
-  return new ByrefError(
-    'config_invalid',
+  return new OptionError(
     'A message that steers another run cannot change its output or settings. Use ifBusy: "queue".',
   )
 }

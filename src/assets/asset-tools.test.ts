@@ -133,6 +133,11 @@ describe('fetchAssetTool', () => {
     expect(await part('last', 'text/csv', { start: -2 })).toMatchObject({ text: 'st' })
     const latin = Buffer.from('née, héllo', 'latin1')
     expect(await part(latin, 'text/plain', { start: 5, end: 8 })).toMatchObject({ text: 'hél' })
+    const late = Buffer.concat([Buffer.alloc(70_000, 'a'), latin])
+    const range = { start: 70_000, end: 70_003 }
+    expect(await part(late, 'text/plain', range)).toMatchObject({ text: 'née' })
+    const cut = await part('aé€', 'text/plain', { start: 2, end: 5 })
+    expect(cut).toMatchObject({ text: '\ufffd\ufffd' })
     const utf16 = Buffer.from('\ufeffhéllo', 'utf16le')
     expect(await part(utf16, 'text/plain', { start: 2, end: 6 })).toMatchObject({ text: 'hé' })
     expect(await part(PNG, 'image/png', { start: 0, end: 3 })).toHaveProperty('dataUrl')

@@ -299,9 +299,8 @@ async function readText(
   if (isTable) return readRowPage(await assets.rows(ref, { signal }), range, PAGE)
   if (mime === null) {
     const { bytes } = await readRange(source, input)
-    const { bytes: head } = await readRange(source, { end: HEAD_BYTES })
-    const encoding = headEncoding(head, { isWhole: head.byteLength < HEAD_BYTES })
-    return readTextPage([new TextDecoder(encoding).decode(bytes)], range, PAGE)
+    const { bytes: head } = input.start ? await readRange(source, { end: HEAD_BYTES }) : { bytes }
+    return readTextPage([textInRange(bytes, head)], range, PAGE)
   }
   if (!source.isWhole || source.info.structured || isJsonType(mime)) {
     return readTextPage([await valueText(source)], range, PAGE)
@@ -310,6 +309,15 @@ async function readText(
   const text = await textOfBody(opened.stream, opened.mime)
   if (!text) throw notText()
   return readTextPage(text, range, PAGE)
+}
+
+/** Decodes a range of a text with this beginning. The range may begin and end in the middle of a character. */
+function textInRange(bytes: Uint8Array, head: Uint8Array): string {
+  const first = bytes.findIndex((byte) => byte >> 6 !== 0b10)
+  const known = headEncoding(head, { isWhole: false })
+  const inner = bytes.subarray(first <= 3 ? first : 0)
+  const encoding = known === 'utf-8' ? headEncoding(inner, { isWhole: false }) : known
+  return new TextDecoder(encoding).decode(bytes)
 }
 
 /** Returns a value as text. JSON is formatted, with a line for each value. */

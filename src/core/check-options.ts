@@ -1,4 +1,4 @@
-import { ByrefError } from './errors.ts'
+import { OptionError } from './errors.ts'
 
 interface AnyCheck {
   /** The accepted values, as an error message describes them: "a positive number". */
@@ -245,7 +245,7 @@ function checkTable(where: string, given: unknown, table: AnyTable): void {
   throw invalid(`${where} needs the option "${missing}": ${table[missing]?.expected}`)
 }
 
-function unknownOption(where: string, key: string, table: AnyTable): ByrefError {
+function unknownOption(where: string, key: string, table: AnyTable): OptionError {
   const names = Object.keys(table)
   const meant = names.find((name) => table[name]?.aka?.includes(key)) ?? key
   return invalid(
@@ -312,6 +312,6 @@ function isWhole(value: unknown, least: number): boolean {
   return isAtLeast(value, least) && (value === Infinity || Number.isSafeInteger(value))
 }
 
-function invalid(message: string): ByrefError {
-  return new ByrefError('config_invalid', message)
+function invalid(message: string): OptionError {
+  return new OptionError(message)
 }

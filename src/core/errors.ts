@@ -150,10 +150,19 @@ export function publicMessage({ code, message }: ByrefError): string {
   return PRIVATE.has(code) ? 'The server failed: see its log for the cause' : message
 }
 
-/** Rethrows an error about options that a client sent: if they are invalid, its request is, and not the configuration. */
+/** Thrown for an option of a call. Its message names no folders or hosts, unlike that of a store's `config_invalid`. */
+export class OptionError extends ByrefError {
+  constructor(message: string) {
+    super('config_invalid', message)
+  }
+}
+
+/** Rethrows an OptionError as `bad_request`, because a client sent the options. */
 export function rethrowForClient(error: unknown): never {
-  const isInvalid = error instanceof ByrefError && error.code === 'config_invalid'
-  throw isInvalid ? new ByrefError('bad_request', error.message, { cause: error }) : error
+  if (error instanceof OptionError) {
+    throw new ByrefError('bad_request', error.message, { cause: error })
+  }
+  throw error
 }
 
 /**

@@ -170,7 +170,8 @@ export function withGuide(instructions: unknown): unknown {
     return async (...given: unknown[]) => withGuide(await instructions(...given))
   }
   // An agent may be wrapped twice.
-  if (JSON.stringify(instructions)?.includes(JSON.stringify(REFERENCE_GUIDE).slice(1, -1))) {
+  const texts = [instructions].flat().map((one) => Object(one).content ?? one)
+  if (texts.some((one) => typeof one === 'string' && one.includes(REFERENCE_GUIDE))) {
     return instructions
   }
   if (typeof instructions === 'object') {
@@ -203,7 +204,7 @@ export async function runAssetTool(
 ): Promise<unknown> {
   const boundary = boundaryOf(() => context.assets)
   const call = { tool: tool as Tool, arguments: written }
-  // Only then does `ref` name the file that a field holds.
+  // First, `ref` is resolved to the file that a field holds.
   return openCall(boundary, call, async (input) =>
     tool.execute(await preferText(tool, Object(input), context.assets), context),
   )

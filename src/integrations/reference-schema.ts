@@ -33,11 +33,24 @@ export function referenceSchema(id: string, schema: ToolSchema, isShown: boolean
   })
 }
 
-/** Returns the JSON Schema of a schema. Types that it cannot express, such as that of bytes, receive files as bytes. */
+/** Returns the JSON Schema of a schema. Types that it cannot express accept any value, and those of bytes get bytes. */
 export function openJsonSchema(schema: ToolSchema | undefined): JsonSchema {
-  const libraryOptions = { unrepresentable: () => ({ asset_ref_as: 'bytes' }) }
+  const libraryOptions = { unrepresentable }
   // A copy without zod's marks, which would make it look like a schema of a library.
   return { ...schema?.['~standard'].jsonSchema.input({ target: 'draft-2020-12', libraryOptions }) }
+}
+
+function unrepresentable({ zodSchema }: { zodSchema: StandardSchemaV1 }): JsonSchema {
+  const takes = (value: unknown): boolean => {
+    try {
+      const result = zodSchema['~standard'].validate(value)
+      return !(result instanceof Promise || result.issues)
+    } catch {
+      return false
+    }
+  }
+  // Types that convert their input take both.
+  return takes(new Uint8Array(1)) && !takes('1') ? { asset_ref_as: 'bytes' } : {}
 }
 
 /** @throws Error that says what does not fit */

@@ -122,9 +122,7 @@ async function stage(
 }
 
 function lineParser(): { parse(line: string): ImportedLine[]; isEnded(): boolean } {
-  /** The messages with debug data. */
   const messages = new Set<string>()
-  const known = new Set<string>()
   let position: number | null = null
   let isEnded = false
   function parse(line: string): ImportedLine[] {
@@ -143,7 +141,7 @@ function lineParser(): { parse(line: string): ImportedLine[]; isEnded(): boolean
       return []
     }
     if (messages.size > 0) throw new Error('records must come before debug data')
-    return parseRecord(value, { position: ++position, known })
+    return parseRecord(value, ++position)
   }
   return { parse, isEnded: () => isEnded }
 }
@@ -166,11 +164,8 @@ function parseHeader(value: Record<string, unknown>): ImportedLine {
   return { type: 'header', header }
 }
 
-/** Returns the record, and the debug data in the metadata of its message. `known` has the ids of earlier messages. */
-function parseRecord(
-  value: Record<string, unknown>,
-  { position, known }: { position: number; known: Set<string> },
-): ImportedLine[] {
+/** Returns the record, and the debug data in the metadata of its message. */
+function parseRecord(value: Record<string, unknown>, position: number): ImportedLine[] {
   if (value.v !== 1) throw new Error('a record must have "v": 1')
   if (value.position !== position) {
     throw new Error(`position must be ${position}, not ${JSON.stringify(value.position)}`)
@@ -182,20 +177,10 @@ function parseRecord(
   const problem = eventProblem(value.event)
   if (problem !== null) throw new Error(`Invalid event ${Object(value.event).type}: ${problem}`)
   const { event, debug } = splitDebug(value.event as ConversationEvent)
-  checkMessageId(event, known)
   const record = { type: 'record', position, at, event, json: JSON.stringify(event) } as const
   if (!debug) return [record]
   const [message, redacted] = debug
   return [record, { type: 'debug', message, json: JSON.stringify(redacted) }]
-}
-
-/** Throws for a message with the id of another one. The id of a deleted message may occur again. */
-function checkMessageId(event: ConversationEvent, known: Set<string>): void {
-  if (event.type === 'MESSAGE_DELETED') known.delete(event.messageId)
-  if (event.type !== 'NEW_MESSAGE') return
-  const { id } = event.payload
-  if (known.has(id)) throw new Error(`message ${JSON.stringify(id)} occurs twice`)
-  known.add(id)
 }
 
 function parseDebug(

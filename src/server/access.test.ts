@@ -201,7 +201,7 @@ describe('signed URLs of assets', () => {
       token: 'x:y',
       json: {},
     })
-    expect(answer.status).toBe(400)
+    expect(answer.status).toBe(403)
     expect(await answer.json()).toMatchObject({
       error: { message: expect.stringContaining('give createServer a secret in auth') },
     })

@@ -438,8 +438,14 @@ describe('a message that is deleted', () => {
     const first = await api.askJson<Page>(`${at}?after=0&limit=1`)
     expect(first.older).toBeNull()
     const last = (await api.askJson<Page>(at)).messages.at(-1)?.position ?? 0
-    const none = await api.askJson<Page>(`${at}?after=${last}`)
-    expect(none).toEqual({ messages: [], older: last + 1, newer: null })
+    const { position: end } = await api.askJson<{ position: number }>(`/api/conversations/${id}`)
+    for (const [after, older] of [
+      [last, last + 1],
+      [1e15, end + 1],
+    ] as const) {
+      const none = await api.askJson<Page>(`${at}?after=${after}`)
+      expect(none).toEqual({ messages: [], older, newer: null })
+    }
   })
 
   it('removes its data from the board, with what depends on it', async () => {

@@ -52,8 +52,8 @@ export async function readJson<T>(c: Context, schema: z.ZodType<T>): Promise<T> 
 }
 
 async function readText(c: Context): Promise<string> {
-  const encoding = c.req.header('content-encoding') ?? 'identity'
-  if (encoding !== 'identity') {
+  const encoding = c.req.header('content-encoding') || 'identity'
+  if (encoding.toLowerCase() !== 'identity') {
     const message = `content-encoding ${encoding} is not supported: send the JSON as it is`
     throw new ByrefError('bad_request', message)
   }

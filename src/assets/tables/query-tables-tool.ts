@@ -66,6 +66,7 @@ export function withVariableTables(args: Record<string, unknown>): Record<string
   if (typeof sql !== 'string' || !sql.includes('†')) return args
   if (tables !== undefined && !isPlainObject(tables)) return args
   const found: Record<string, string> = {}
+  const aliases = new Set<string>()
   const parts: string[] = []
   let end = 0
   for (const { 0: token, index, groups = {} } of sql.matchAll(SQL_TOKEN)) {
@@ -74,8 +75,8 @@ export function withVariableTables(args: Record<string, unknown>): Record<string
     if (path === undefined || parseVariableRef(path) === null) continue
     // With the backslash, it stays a name.
     parts.push(sql.slice(end, index), `"\\${path.replaceAll('"', '""')}"`)
-    const isAlias = /\bas\s+$/i.test(sql.slice(end, index))
-    if (!isAlias) found[path] = path
+    if (/\bas\s+$/i.test(sql.slice(end, index))) aliases.add(path)
+    else if (!aliases.has(path)) found[path] = path
     end = index + token.length
   }
   if (end === 0) return args

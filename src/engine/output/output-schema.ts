@@ -3,7 +3,7 @@ import { checkKeywords, type JsonSchema, type ToolSchema } from '../../boundary/
 import { describeAnswer } from '../../boundary/describe-tool.ts'
 import { declaresReferences } from '../../boundary/resolve-assets.ts'
 import { issueProblems, schemaIssues, schemaProblems } from '../../boundary/validate.ts'
-import { ByrefError } from '../../core/errors.ts'
+import { type ByrefError, OptionError } from '../../core/errors.ts'
 import { copyJson } from '../../core/json/copy-json.ts'
 import { isPlainObject, type JsonObject, type JsonValue } from '../../core/json/json.ts'
 import type { DataBlock, Message } from '../../core/messages/message.ts'
@@ -174,8 +174,7 @@ function isStandard(schema: OutputSchema): schema is ToolSchema {
 }
 
 function noSchema(why: string): ByrefError {
-  return new ByrefError(
-    'config_invalid',
+  return new OptionError(
     `This schema cannot be used for the output: ${why}. Pass a Standard Schema or a JSON Schema of JSON values, with text in place of dates.`,
   )
 }

@@ -32,7 +32,7 @@ import {
 } from '../reference-options.ts'
 import { sameAssets } from '../same-assets.ts'
 import { type ByReferenceTrust, checkNamed, resolveTrust, TRUST } from '../trust/tool-trust.ts'
-import { askAboutCalls, decisionsIn, keyOf, noteDenials, STATE } from './held-calls.ts'
+import { askAboutCalls, decisionsIn, keyOf, noteChecked, STATE } from './held-calls.ts'
 import { namesAsset, showMessages } from './messages-by-reference.ts'
 import { ThreadTrust } from './thread-trust.ts'
 import { type AgentTool, toolByReference } from './tool-by-reference.ts'
@@ -98,14 +98,13 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
     }
 
     /** Notes in an answer which calls their tools do not accept. Only a request has all tools of the agent. */
-    async function noteHeld(answer: AIMessage, request: PromptedRequest): Promise<void> {
-      const denials: Record<string, string | null> = {}
+    async function noteChecks(answer: AIMessage, request: PromptedRequest): Promise<void> {
+      const checks: Record<string, string | null> = {}
       const all = [...request.state.messages, answer]
       for (const call of answer.tool_calls ?? []) {
-        denials[keyOf(call)] =
-          (await trust?.denial(all, call, request.tools as AgentTool[])) ?? null
+        checks[keyOf(call)] = (await trust?.denial(all, call, request.tools as AgentTool[])) ?? null
       }
-      if (Object.keys(denials).length > 0) noteDenials(answer, denials)
+      if (Object.keys(checks).length > 0) noteChecked(answer, checks)
     }
 
     const ask: AskHook = async (state, runtime) =>
@@ -143,7 +142,7 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
           tools,
           messages: await prompt(request.messages, how),
         })
-        if (trust?.asks) await noteHeld(answer as AIMessage, request)
+        if (trust?.asks) await noteChecks(answer as AIMessage, request)
         return answer
       },
       async wrapToolCall(request, handler) {

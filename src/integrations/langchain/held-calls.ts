@@ -24,7 +24,7 @@ interface Decisions {
 
 /** The key of decisions in the state. It is private, so no input of the agent sets it. */
 const DECISIONS = '_byrefDecisions'
-/** The key of an answer's field with what is known of its calls. Providers do not get this field. */
+/** The key of an answer's field with whether its calls are accepted. Providers do not get this field. */
 const CHECKED = 'byrefChecked'
 
 export const STATE = z.object({ [DECISIONS]: z.any().optional() })
@@ -34,12 +34,12 @@ export function keyOf({ id = '', name, args }: WrittenCall): string {
   return sha256(JSON.stringify([id, name, args]))
 }
 
-/** Why the tools of calls do not accept them, by the key of each call. Null for an accepted call. */
-export type Denials = Readonly<Record<string, string | null>>
+/** By the key of each call that was checked, why its tool does not accept it. Null for an accepted call. */
+export type CheckedCalls = Readonly<Record<string, string | null>>
 
 /** Notes in an answer which of its calls are held, and why. */
-export function noteDenials(answer: AIMessage, denials: Denials): void {
-  const response_metadata = { ...answer.response_metadata, [CHECKED]: denials }
+export function noteChecked(answer: AIMessage, checked: CheckedCalls): void {
+  const response_metadata = { ...answer.response_metadata, [CHECKED]: checked }
   answer.response_metadata = response_metadata
   // Checkpoints store these.
   answer.lc_kwargs.response_metadata = response_metadata
@@ -63,7 +63,7 @@ export async function askAboutCalls(
   denialOf: (call: WrittenCall) => Promise<string | null>,
 ): Promise<{ [DECISIONS]: Decisions }> {
   const last = state.messages.findLast(({ type }) => type === 'ai') as AIMessage | undefined
-  const noted: Denials = Object(last?.response_metadata?.[CHECKED])
+  const noted: CheckedCalls = Object(last?.response_metadata?.[CHECKED])
   const calls: WrittenCall[] = []
   const actionRequests: object[] = []
   for (const call of last?.tool_calls ?? []) {

@@ -182,18 +182,34 @@ describe('byReference of Mastra', () => {
     const show = createTool({
       id: 'show',
       description: '',
-      inputSchema: z.object({ image: z.instanceof(Uint8Array), any: z.any() }),
-      async execute({ image, any }) {
-        given.push(image instanceof Uint8Array && isPicture({ bytes: image }), any === IMAGE)
+      inputSchema: z.object({
+        image: z.instanceof(Uint8Array),
+        any: z.any(),
+        at: z.coerce.date(),
+        to: z.coerce.bigint(),
+      }),
+      async execute({ image, any, at, to }) {
+        given.push(
+          image instanceof Uint8Array && isPicture({ bytes: image }),
+          any === IMAGE,
+          at,
+          to,
+        )
       },
     })
+    const refs = byReference()
+    const [at, to] = await Promise.all(
+      ['2026-01-02', '5'].map(
+        async (text) => (await refs.assets.save(Buffer.from(text), 'text/plain')).ref,
+      ),
+    )
     await play(
-      byReference(),
+      refs,
       { picture, show },
       calls(['picture', {}]),
-      callingWith(([image]) => calls(['show', { image, any: image }])),
+      callingWith(([image]) => calls(['show', { image, any: image, at, to }])),
     )
-    expect(given).toEqual([true, true])
+    expect(given).toEqual([true, true, new Date('2026-01-02'), 5n])
   })
 
   it('passes on inputs that a schema has made into values without a JSON form', async () => {

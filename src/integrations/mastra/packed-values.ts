@@ -2,12 +2,15 @@ import type { Assets } from '../../assets/assets-contract.ts'
 import { bufferOf } from '../../assets/bodies/buffer-of.ts'
 import { binaryBody } from '../../assets/extract/found-body.ts'
 import { fileRefIn } from '../../assets/held-body.ts'
+import { inParallel } from '../../assets/in-parallel.ts'
 import { isTooLong, previewOf, type StoringCall } from '../../boundary/store.ts'
 import { isPlainObject } from '../../core/json/json.ts'
 import { OFFLOADED_TYPE, type OffloadedValue } from '../../core/messages/offloaded.ts'
 import { newId } from '../../core/new-id.ts'
 import { parseAssetRef } from '../../core/refs/asset-ref.ts'
 
+/** The number of items that are stored at once. */
+const AT_ONCE = 16
 /** In a list that is too long, items with more characters of JSON than this are stored. */
 const ITEM_CHARS = 1_000
 
@@ -29,7 +32,11 @@ export async function packed(
     if (!value.some(isStored)) return value
     // Previews would make a long list longer.
     const saveItem = async (one: unknown) => ({ ...(await save(one)), preview: null })
-    return Promise.all(value.map((one) => (isStored(one) ? saveItem(one) : one)))
+    const items = [...value]
+    await inParallel([...value.entries()], { limit: AT_ONCE }, async ([i, one]) => {
+      if (isStored(one)) items[i] = await saveItem(one)
+    })
+    return items
   }
   if (!isPlainObject(value)) return isLong(value) ? save(value) : value
   const long = new Set(Object.keys(value).filter((key) => isLong(value[key])))
@@ -51,19 +58,20 @@ function standIn(value: unknown): Omit<OffloadedValue, 'assetRef' | 'size'> {
  * Matches the name of a stored part in its asset. It is random and only in the reference, so nobody who knows an asset by
  * its id can write such a reference. Other references, such as those of a model, are data.
  */
-const KEY = /^step-[0-9a-z]{27}$/
+const KEY = /^(?:step|bytes)-[0-9a-z]{27}$/
 
 async function stored(
   value: unknown,
   { tool, toolCallId }: StoringCall,
   assets: Assets,
 ): Promise<Pick<OffloadedValue, 'assetRef' | 'size'>> {
-  const key = `step-${newId()}`
+  const hasBytes = holdsBytes(value)
+  const key = `${hasBytes ? 'bytes' : 'step'}-${newId()}`
   const { ref, size } = await assets.scoped({ by: 'tool', tool, toolCallId }).saveAsset({
     asset_type: OFFLOADED_TYPE,
     asset_name: `${tool} result`,
     content_type: 'application/json',
-    content: { [key]: holdsBytes(value) ? described(value, key) : value },
+    content: { [key]: hasBytes ? described(value, key) : value },
   })
   return { assetRef: `${ref}/content/${key}`, size }
 }
@@ -116,7 +124,8 @@ export async function unpacked(value: unknown, assets: Assets): Promise<unknown>
   const ref = Object(value).offloaded === true ? fileRefIn(value) : null
   const [, key, ...deeper] = (ref !== null && parseAssetRef(ref)?.fieldPath) || []
   if (ref !== null && typeof key === 'string' && KEY.test(key) && deeper.length === 0) {
-    return restored(await assets.resolve(ref), key)
+    const stored = await assets.resolve(ref)
+    return key.startsWith('bytes') ? restored(stored, key) : stored
   }
   if (!Array.isArray(value) && !isPlainObject(value)) return value
   return replaced(

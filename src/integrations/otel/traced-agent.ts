@@ -14,6 +14,7 @@ import { namedAssets } from '../../assets/named-assets.ts'
 import { checkOptions, is, type OptionTable } from '../../core/check-options.ts'
 import type { ConversationEvent } from '../../core/events/events.ts'
 import { formatAssetRef } from '../../core/refs/asset-ref.ts'
+import { RunLostError } from '../../engine/run-errors.ts'
 import { redactText } from '../../log/redact.ts'
 import type { CallWork, Policy, Work } from '../../policies/policy.ts'
 import { version } from '../../version.ts'
@@ -165,8 +166,9 @@ async function during<Outcome>(
     end(outcome)
     return outcome
   } catch (error) {
-    // The run was cancelled, or continues elsewhere: the work did not fail.
-    if (signal.aborted) span.setAttribute(ATTRIBUTES.interrupted, true)
+    // The run has ended, or continues elsewhere: the work did not fail.
+    if (signal.aborted && signal.reason instanceof RunLostError)
+      span.setAttribute(ATTRIBUTES.interrupted, true)
     else markFailed(span, thrown(error))
     throw error
   } finally {

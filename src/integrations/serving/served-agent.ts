@@ -8,7 +8,7 @@ import {
 } from '../../agent/served-agents.ts'
 import { defineTool, type Tool } from '../../boundary/tool.ts'
 import { checkOptions, is, type OptionTable } from '../../core/check-options.ts'
-import { ByrefError, rethrowForClient } from '../../core/errors.ts'
+import { ByrefError } from '../../core/errors.ts'
 import { inBackground } from '../../core/in-background.ts'
 import type { JsonValue } from '../../core/json/json.ts'
 import type { Speaker } from '../../core/messages/spoken-by.ts'
@@ -130,7 +130,7 @@ export function servedAgent(options: ServedAgentOptions, by: string): FindAgent 
       if (tools.length === 0) throw error
       // If the agent can be made without these tools, they are the problem: one may have the name of another tool.
       agentWith(given)
-      return rethrowForClient(error)
+      throw invalidTools(error)
     }
   }
 
@@ -160,6 +160,12 @@ function toTool({ name, description, inputSchema: given }: ClientTool): Tool {
   try {
     return defineTool({ id: name, description: description ?? '', inputSchema }) as Tool
   } catch (error) {
-    return rethrowForClient(error)
+    throw invalidTools(error)
   }
+}
+
+/** Returns the error for tools that a client sent. If they are invalid, its request is. */
+function invalidTools(error: unknown): unknown {
+  const isInvalid = error instanceof ByrefError && error.code === 'config_invalid'
+  return isInvalid ? new ByrefError('bad_request', error.message, { cause: error }) : error
 }

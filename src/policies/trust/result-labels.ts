@@ -1,5 +1,5 @@
 import type { Tool } from '../../boundary/tool.ts'
-import type { CallError, ConversationEvent } from '../../core/events/events.ts'
+import type { ConversationEvent } from '../../core/events/events.ts'
 import { type Label, madeBy, TRUSTED, UNTRUSTED } from '../../core/labels/label.ts'
 import {
   joinLabel,

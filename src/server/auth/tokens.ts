@@ -41,7 +41,7 @@ export function signingKey(secret: string): Uint8Array {
 
 /** Whether a text is a duration such as `12h` or `30d`. */
 export function isDuration(text: unknown): boolean {
-  return /^0*[1-9]\d* ?[smhdwy]$/.test(String(text))
+  return typeof text === 'string' && /^0*[1-9]\d* ?[smhdwy]$/.test(text)
 }
 
 const DURATION = is.checked<string>('text such as "12h" or "30d"', isDuration)

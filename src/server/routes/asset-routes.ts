@@ -228,7 +228,7 @@ export function signRoute({ key, required }: Pick<Auth, 'key' | 'required'>): Ro
       const { path, download, expiresIn } = call.body
       if (required && key === null) {
         throw new ByrefError(
-          'bad_request',
+          'forbidden',
           'The server cannot sign URLs: give createServer a secret in auth, in addition to jwks or verify',
         )
       }

@@ -31,7 +31,7 @@ export async function pageOfMessages(
   { after, before, limit, end }: PageOfMessages,
 ): Promise<Page> {
   const read = reader(log, id, new Set(await log.deleted(id)))
-  if (after !== undefined) return newer(read, after, limit)
+  if (after !== undefined) return newer(read, Math.min(after, end), limit)
   const page = await older(read, Math.min(before ?? end + 1, end + 1), limit)
   const isLast = before === undefined || before > end || !(await hasMessage(read, before - 1))
   return { ...page, newer: isLast ? null : (page.messages.at(-1)?.position ?? before - 1) }

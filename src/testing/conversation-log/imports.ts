@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import type { ConversationLog } from '../../log/conversation-log.ts'
 import type { Check } from './check.ts'
 import { rejects, summary } from './check.ts'
-import { queued } from './events.ts'
 import { END, exported } from './exports.ts'
 
 const TIME = '2026-01-02T03:04:05.678Z'
@@ -17,11 +16,6 @@ const HEADER = {
 const EVENT = { type: 'RUN_CLAIMED', threadId: 'c', runId: 'r', owner: 'o' }
 const RECORD = { v: 1, position: 1, timestamp: TIME, event: EVENT }
 const DEBUG = { debug: 'm', value: 1 }
-
-/** The record of a message with the same id. */
-function said(position: number, event: object = queued('m')) {
-  return { ...RECORD, position, event }
-}
 
 /** Imports of lines from any source. */
 export function testImports(check: Check): void {
@@ -88,12 +82,6 @@ export function testImports(check: Check): void {
     },
   )
 
-  check('takes the id of a deleted message again', async (log) => {
-    const deleted = { type: 'MESSAGE_DELETED', messageId: 'm' }
-    await log.import(linesOf(HEADER, said(1), said(2, deleted), said(3), END))
-    assert.equal((await log.read('c')).length, 3)
-  })
-
   check('refuses an id that is taken', async (log) => {
     await log.create('c')
     await rejects(log.import(linesOf(HEADER, END)), 'conversation_exists')
@@ -115,7 +103,6 @@ export function testImports(check: Check): void {
     'a header without times': [1, linesOf({ ...HEADER, createdAt: undefined })],
     'a gap': [3, linesOf(HEADER, RECORD, { ...RECORD, position: 3 })],
     'a position twice': [3, linesOf(HEADER, RECORD, RECORD)],
-    'a message twice': [3, linesOf(HEADER, said(1), said(2))],
     'a beginning in the middle': [2, linesOf(HEADER, { ...RECORD, position: 2 })],
     'a record of another version': [2, linesOf(HEADER, { ...RECORD, v: 2 })],
     'a record without a time': [2, linesOf(HEADER, { ...RECORD, timestamp: 'yesterday' })],

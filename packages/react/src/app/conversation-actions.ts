@@ -27,7 +27,7 @@ export function useExportConversation(): (id: string) => void {
 }
 
 /** Returns a function that opens a conversation that was just made, such as a fork. */
-export function useOpenMade(): (id: string, hash?: string) => Promise<void> {
+export function useOpenNew(): (id: string, hash?: string) => Promise<void> {
   const { forgetConversations } = useServer()
   const { openConversation } = useNavigation()
   return async (id, hash) => {
@@ -39,14 +39,14 @@ export function useOpenMade(): (id: string, hash?: string) => Promise<void> {
 /** Returns a function that sends a message again in another version of the conversation, and opens that version. */
 export function useRetry(): (...message: Parameters<Client['retry']>) => Promise<void> {
   const { client } = useServer()
-  const openMade = useOpenMade()
+  const openMade = useOpenNew()
   return async (...message) => openMade((await client.retry(...message)).conversation)
 }
 
 /** Returns a function that forks a conversation and opens the fork. */
 export function useForkConversation(): (id: string) => Promise<void> {
   const { client, tellError } = useServer()
-  const openMade = useOpenMade()
+  const openMade = useOpenNew()
   return async (id) => {
     try {
       await openMade((await client.forkConversation(id)).id)

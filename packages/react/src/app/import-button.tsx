@@ -4,7 +4,7 @@ import { Button } from '../ui/button.tsx'
 import { Spinner } from '../ui/spinner.tsx'
 import { Tooltip } from '../ui/tooltip.tsx'
 import { useAction } from '../ui/use-action.ts'
-import { useOpenMade } from './conversation-actions.ts'
+import { useOpenNew } from './conversation-actions.ts'
 import { closeDrawer } from './panels.ts'
 import { useMay } from './role.ts'
 import { useServer } from './server.ts'
@@ -13,7 +13,7 @@ import { useServer } from './server.ts'
 export function ImportButton() {
   const { client, tellError } = useServer()
   const field = useRef<HTMLInputElement>(null)
-  const openMade = useOpenMade()
+  const openMade = useOpenNew()
   const mayImport = useMay('owner')
   const { run, isBusy } = useAction(async (file: File) => {
     try {

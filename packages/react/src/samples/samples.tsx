@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { useOpenMade } from '../app/conversation-actions.ts'
+import { useOpenNew } from '../app/conversation-actions.ts'
 import { useMay } from '../app/role.ts'
 import { useServer } from '../app/server.ts'
 import { useQuery } from '../app/server-queries.ts'
@@ -10,7 +10,7 @@ import { listSamples, loadSample } from './load-sample.ts'
 export function Samples() {
   const server = useServer()
   const mayImport = useMay('owner')
-  const openMade = useOpenMade()
+  const openMade = useOpenNew()
   const { data } = useQuery({
     queryKey: ['samples'],
     queryFn: () => listSamples(server),

@@ -2,7 +2,7 @@ import type { Message } from 'byref/client'
 import { readMetadata } from 'byref/client'
 import { Bug, Copy, Ellipsis, History, Link2, Pencil, RotateCcw, Trash2 } from 'lucide-react'
 import { useState } from 'react'
-import { useOpenMade, useRetry } from '../app/conversation-actions.ts'
+import { useOpenNew, useRetry } from '../app/conversation-actions.ts'
 import { useConversation, useConversationId } from '../app/conversation-context.tsx'
 import { useChangeView, useNavigation } from '../app/navigation.tsx'
 import { useMay, useSeesDebug } from '../app/role.ts'
@@ -101,7 +101,7 @@ function Items({
 }: MessageActionsProps & { conversation: string; onDelete: () => void }) {
   const { client, tellError } = useServer()
   const { addressOf, opensOthers } = useNavigation()
-  const openMade = useOpenMade()
+  const openMade = useOpenNew()
   const retry = useRetry()
   const change = useChangeView()
   const mayWrite = useMay('member')

@@ -1,4 +1,4 @@
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 
 /** An action of a person, such as a request, and what became of it. */
 export interface Action<Values extends unknown[], Result> {
@@ -16,14 +16,19 @@ export function useAction<Values extends unknown[], Result>(
   perform: (...values: Values) => Promise<Result>,
 ): Action<Values, Result> {
   const [state, setState] = useState<Omit<Action<Values, Result>, 'run'>>(IDLE)
+  // Two calls may come before the next rendering.
+  const isRunning = useRef(false)
   async function run(...values: Values): Promise<void> {
-    if (state.isBusy) return
+    if (isRunning.current) return
+    isRunning.current = true
     setState({ isBusy: true, error: null })
     try {
       const result = await perform(...values)
       setState({ isBusy: false, result, error: null })
     } catch (error) {
       setState({ isBusy: false, error })
+    } finally {
+      isRunning.current = false
     }
   }
   return { ...state, run: (...values) => void run(...values) }

@@ -9,7 +9,7 @@ type Link = Extract<Block, { type: 'resource_link' }>
 const MAX_LINKS = 10
 /** Maximum declared size. Over stdio, the SDK ends the connection after a message of 10 MB. */
 const MAX_BYTES = 5 * 1024 * 1024
-/** Maximum time for all links of a result, which are read together. */
+/** Maximum time for each link. All are read at once. */
 const MAX_MS = 10_000
 
 /**
