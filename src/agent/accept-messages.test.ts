@@ -91,6 +91,13 @@ describe('acceptMessages', () => {
     expect(JSON.stringify(accepted.events)).not.toContain('iVBOR')
   })
 
+  it('rejects a message that names too many assets', async () => {
+    const content = Array.from({ length: 10_001 }, (_, i) => `<|asset://x${i}|>`).join('')
+    await expect(accept({ role: 'user', content })).rejects.toMatchObject({
+      code: 'too_many_assets',
+    })
+  })
+
   it('reports a body that does not decode', async () => {
     const part = { type: 'file', data: 'no base64!', mediaType: 'image/png' }
     const { content, events } = await accept({ role: 'user', content: [part] })

@@ -76,6 +76,9 @@ export async function acceptMessages(
   return accepted
 }
 
+/** Maximum number of assets that a message may name. */
+const MAX_NAMED = 10_000
+
 /** Adds the message's id, and its label if trust is on, to the event of an asset. */
 function cameWith<Event extends ConversationEvent>(
   event: Event,
@@ -195,6 +198,10 @@ async function mentionedAssets(
   assets: Pick<Assets, 'info'>,
 ): Promise<AssetInfo[]> {
   const refs = namesIn(message)
+  if (refs.size > MAX_NAMED) {
+    const error = `The message names ${refs.size} assets, and at most ${MAX_NAMED} are allowed`
+    throw new ByrefError('too_many_assets', error)
+  }
   const found = new Map<string, AssetInfo>()
   await inParallel([...refs], { limit: INFOS_AT_ONCE }, async (ref) => {
     try {

@@ -91,3 +91,15 @@ describe('a body that cannot be read', () => {
     },
   )
 })
+
+it('sends a body of several parts as bytes, which no browser renders', async () => {
+  const assets = createAssets()
+  const { ref, mime } = await assets.save(
+    Buffer.from('--a'),
+    'multipart/x-mixed-replace; boundary=a',
+  )
+  expect(mime).toContain('multipart/')
+  const request = new Request('http://host/')
+  const { headers } = await assetResponse(request, assets, ref, { download: false })
+  expect(headers.get('content-type')).toBe('application/octet-stream')
+})

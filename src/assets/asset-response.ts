@@ -97,7 +97,8 @@ async function bodyResponse(info: AssetInfo, answer: Answer): Promise<Response> 
     ? parseRange(request.headers.get('range'), size)
     : null
   if (range === 'unsatisfiable') throw new UnsatisfiableRangeError(size)
-  headers.set('content-type', mime)
+  // Some browsers render the parts, each with its own headers.
+  headers.set('content-type', mime.startsWith('multipart/') ? 'application/octet-stream' : mime)
   if (!range && size <= SMALL && request.method !== 'HEAD') {
     const { bytes } = await assets.get(ref)
     // The compression step uses this to skip small bodies.

@@ -40,6 +40,32 @@ describe('schemaIssues', () => {
     expect(schemaIssues(email, `${long} `)).toHaveLength(1)
   })
 
+  it('checks unique items in linear time, whatever the order of their keys', async () => {
+    await loadValidator()
+    const schema = { type: 'array', uniqueItems: true }
+    const items = Array.from({ length: 50_000 }, (_, i) => ({ i, name: `item ${i}` }))
+    expect(schemaIssues(schema, items)).toEqual([])
+    const [issue] = schemaIssues(schema, [...items, { name: 'item 7', i: 7 }])
+    expect(issue?.message).toBe('must NOT have duplicate items')
+    expect(schemaIssues({ ...schema, uniqueItems: false }, [1, 1])).toEqual([])
+    expect(schemaIssues(schema, [1, '1', null, 'null', [1], ['1']])).toEqual([])
+  })
+
+  it('rejects schemas that take seconds to compile', async () => {
+    await loadValidator()
+    let nested: Record<string, unknown> = { type: 'string' }
+    for (let i = 0; i < 14; i++) nested = { anyOf: [nested, nested] }
+    expect(() => schemaIssues(nested, 'a')).toThrow('more than 5000 subschemas')
+  })
+
+  it('does not take inherited properties for given ones', async () => {
+    await loadValidator()
+    const properties = { constructor: { type: 'string' }, toString: { type: 'string' } }
+    expect(schemaIssues({ type: 'object', properties }, {})).toEqual([])
+    const required = { type: 'object', required: ['toString'] }
+    expect(schemaIssues(required, {})).toHaveLength(1)
+  })
+
   it('ignores the keyword with which ajv makes validators asynchronous', async () => {
     await loadValidator()
     const schema = { $async: true, type: 'object' }

@@ -1,9 +1,15 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
-import type { Ajv2020, ErrorObject, ValidateFunction } from 'ajv/dist/2020.js'
+import type {
+  Ajv2020,
+  ErrorObject,
+  FuncKeywordDefinition,
+  ValidateFunction,
+} from 'ajv/dist/2020.js'
 import { inCurrentDraft, mapSubschemas } from '../core/board/schema-keywords.ts'
+import { startPatterns, timedPattern } from '../core/board/timed-pattern.ts'
 import { ByrefError, errorMessage } from '../core/errors.ts'
 import { warn } from '../core/in-background.ts'
-import { nodeBuiltin } from '../node-builtin.ts'
+import { isPlainObject } from '../core/json/json.ts'
 import { isStandardSchema, type JsonSchema } from './describe-schema.ts'
 import { describeTool } from './describe-tool.ts'
 import { jsonSchemaOf, type Tool } from './tool.ts'
@@ -34,68 +40,52 @@ export function schemaIssues(schema: JsonSchema, value: unknown): ErrorObject[] 
     // Allow unknown keywords, such as asset_ref_acceptable, and unknown formats. Report all errors: they help a model
     // more than the first one.
     if (!ajv || ++uses > MAX_USES) {
-      const code = { regExp: Object.assign(patternOf, { code: 'new RegExp' }) }
-      ajv = new Validator({ strict: false, allErrors: true, validateFormats: false, code })
+      const code = { regExp: Object.assign(timedPattern, { code: 'new RegExp' }) }
+      const options = {
+        strict: false,
+        allErrors: true,
+        validateFormats: false,
+        ownProperties: true,
+      }
+      ajv = new Validator({ ...options, code })
+        .removeKeyword('uniqueItems')
+        .addKeyword(UNIQUE_ITEMS)
       uses = 0
     }
-    validate = ajv.compile(toCurrentDraft(rest))
+    const left = { subschemas: MAX_SUBSCHEMAS }
+    validate = ajv.compile(toCurrentDraft(rest, left))
     compiled.set(schema, validate)
   }
-  patternMs = PATTERN_MS
+  startPatterns()
   return validate(value) ? [] : (validate.errors ?? [])
 }
 
-/** Maximum time of all slow patterns in one validation, in milliseconds, and what is left of it. */
-const PATTERN_MS = 500
-let patternMs = PATTERN_MS
-
-/**
- * Makes the expression of a schema's pattern. Schemas may come from people and servers, and an expression may take years
- * for some texts. One that takes too long does not match.
- */
-function patternOf(source: string, flags: string) {
-  const expression = new RegExp(source, flags)
-  const repetitions = source.match(/[*+?]|\{\d+,/g)?.length ?? 0
-  const isSimple = repetitions === 0 || (repetitions === 1 && !source.includes('|'))
-  const isFast = ({ length }: string) => length <= 20 || (isSimple && length <= 1_000)
-  return {
-    test: (text: string) => (isFast(text) ? expression.test(text) : testInTime(expression, text)),
-    toString: () => String(expression),
-  }
-}
-
-const testing = { expression: /a/, text: '' }
-let test: ((options: { timeout: number }) => boolean) | null = null
-
-/** Tests a text. Costs about 0.1 ms. A runtime without `node:vm` has no time limit. */
-function testInTime(expression: RegExp, text: string): boolean {
-  if (patternMs < 1) return false
-  Object.assign(testing, { expression, text })
-  const start = performance.now()
-  try {
-    if (!test) {
-      const { createContext, Script } = nodeBuiltin('node:vm')
-      const [context, script] = [createContext(testing), new Script('expression.test(text)')]
-      test = (options) => script.runInContext(context, options)
-    }
-    return test({ timeout: Math.floor(patternMs) })
-  } catch (error) {
-    if (Object(error).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') return expression.test(text)
-    warn(
-      `A pattern of a schema was stopped, because it took too long, so it does not match: ${expression}`,
-    )
-    return false
-  } finally {
-    const took = performance.now() - start
-    if (took > 1) patternMs -= took
-  }
-}
-
 /** Converts a schema of an older draft. Draft 4 has `id` for `$id`. */
-function toCurrentDraft(schema: JsonSchema): JsonSchema {
+function toCurrentDraft(schema: JsonSchema, left: { subschemas: number }): JsonSchema {
+  if (left.subschemas-- <= 0) throw new Error(`it has more than ${MAX_SUBSCHEMAS} subschemas`)
   const current = inCurrentDraft(schema)
   const { id, ...others } = current
-  return mapSubschemas(typeof id === 'string' ? others : current, toCurrentDraft)
+  return mapSubschemas(typeof id === 'string' ? others : current, (one) =>
+    toCurrentDraft(one, left),
+  )
+}
+
+/** Maximum number of schemas in a schema. Compiling more takes seconds. */
+const MAX_SUBSCHEMAS = 5_000
+
+/** Like ajv's keyword, but in linear time. */
+const UNIQUE_ITEMS: FuncKeywordDefinition = {
+  keyword: 'uniqueItems',
+  type: 'array',
+  schemaType: 'boolean',
+  error: { message: 'must NOT have duplicate items' },
+  validate: (isUnique: boolean, list: readonly unknown[]) =>
+    !isUnique || new Set(list.map((item) => JSON.stringify(item, inOrder))).size === list.length,
+}
+
+function inOrder(_key: string, value: unknown): unknown {
+  if (!isPlainObject(value)) return value
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
 /**

@@ -220,9 +220,9 @@ async function list(args: string[]): Promise<number> {
   await server.close()
   const text = found.map(({ name, state, why, tools }) => {
     const tokens = Math.round(JSON.stringify(tools).length / CHARS_PER_TOKEN)
-    if (state !== 'running') return `${name}  not running: ${why}`
+    if (state !== 'running') return `${shown(name)}  not running: ${shown(`${why}`)}`
     const names = tools.map((tool) => `  ${shown(tool.name)}`)
-    return [`${name}  ${countOfTools(tools)}, about ${tokens} tokens`, ...names].join('\n')
+    return [`${shown(name)}  ${countOfTools(tools)}, about ${tokens} tokens`, ...names].join('\n')
   })
   print(values.json, found, text.join('\n'))
   const isFine = problems.length === 0 && found.every(({ state }) => state === 'running')

@@ -36,19 +36,24 @@ function partsOf(ref: unknown): AssetRefParts | null {
   return parseAssetRef(ref as string | AssetRef)
 }
 
+/** Maximum number of assets in one text that the conversation does not know, and that are looked up. */
+const MAX_UNKNOWN = 100
+
 /**
  * Finds the files among the embedded references in a text. Structured content is left out, because its metadata shows
  * it. Adds the references of all assets to `names`.
  */
 export function embeddedMedia(text: string, known: KnownAssets, names: Set<string>): MediaPart[] {
   const seen = new Set<string>()
+  let unknown = 0
   return findEmbeddedRefs(text).flatMap(({ ref, start }): MediaPart[] => {
     const url = referenceUrl(ref)
     const whole = wholeRef(ref)
     if (url === null || whole === null || seen.has(url)) return []
     seen.add(url)
-    names.add(whole)
     const asset = known.get(whole)
+    if (!asset && ++unknown > MAX_UNKNOWN) return []
+    names.add(whole)
     if (asset?.structured && url === whole) return []
     const part: MediaPart = { ...mediaOf(url, asset), fallback: 'value' }
     // The URL of an image in Markdown is probably an image.

@@ -2,6 +2,7 @@ import { decodeSegment } from '../refs/asset-ref.ts'
 import { type FieldKey, fromPointer } from '../refs/field-key.ts'
 import { ownField } from '../refs/field-path.ts'
 import { isSchema, type Schema } from './schema-keywords.ts'
+import { startPatterns, timedPattern } from './timed-pattern.ts'
 
 /**
  * The schemas that a value at one place may follow. Each is flat: `anyOf`, `oneOf`, `allOf` and `$ref` are
@@ -68,6 +69,7 @@ function createWalk(whole: Schema): SchemaWalk {
     root: flatten(whole),
     entries(all, value) {
       if (all.length === 0) return () => all
+      startPatterns()
       const fitting = fittingOf(all, value)
       const names = below.get(fitting) ?? new Map<FieldKey | null, Alternatives>()
       below.set(fitting, names)
@@ -199,7 +201,7 @@ function schemasOf(schema: Schema, key: FieldKey, isList: boolean): unknown[] {
     return [tupleOf(schema)[key as number] ?? (Array.isArray(items) ? additionalItems : items)]
   const named = isNamed(schema, key, false) ? [Object(schema.properties)[key]] : []
   const patterns = Object.entries(Object(schema.patternProperties))
-    .filter(([pattern]) => new RegExp(pattern, 'u').test(String(key)))
+    .filter(([pattern]) => timedPattern(pattern, 'u').test(String(key)))
     .map(([, one]) => one)
   const found = [...named, ...patterns]
   return found.length > 0 ? found : [schema.additionalProperties ?? schema.unevaluatedProperties]
