@@ -32,13 +32,32 @@ describe('Slots', () => {
     const left = slots.take(stopped.signal, 'd')
     stopped.abort(new Error('stopped'))
     await expect(left).rejects.toThrow('stopped')
+    let group = ''
     for (let i = 0; i < 6; i++) {
-      slots.free()
+      slots.free(group)
       await settle()
+      group = order.at(-1) ?? ''
     }
     expect(order.join('')).toBe('abcaba')
-    slots.free()
+    slots.free('a')
     expect(slots.tryTake()).toBe(true)
+  })
+
+  it('leaves slots of a busy group to the others', async () => {
+    const slots = new Slots(3, 2)
+    expect(['a', 'a', 'a', 'b', 'b'].map((group) => slots.tryTake(group))).toEqual([
+      ...[true, true, false, true, false],
+    ])
+    const order: string[] = []
+    for (const group of ['a', 'b', 'c']) {
+      void slots.take(undefined, group).then(() => order.push(group))
+    }
+    slots.free('b')
+    await settle()
+    expect(order).toEqual(['b'])
+    slots.free('a')
+    await settle()
+    expect(order).toEqual(['b', 'a'])
   })
 
   it('gives out the configured number of slots', () => {

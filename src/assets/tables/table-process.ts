@@ -36,8 +36,8 @@ export interface TableTaskOptions {
 /** The process exceeded its memory limit and was ended. */
 export class OutOfMemoryError extends Error {}
 
-/** The tasks that may run at once. Others wait. */
-const slots = new Slots(2)
+/** Three tasks may run at once, and two of one namespace. Others wait. */
+const slots = new Slots(3, 2)
 /** Bytes that a process may take for its task, in addition to the 60 MB of Node. */
 const HEADROOM = 432 * 1024 * 1024
 /** The maximum JavaScript heap, in MB. */
@@ -69,7 +69,8 @@ async function runInProcess(
   prepare: Parameters<typeof runTableTask>[0],
   { timeoutMs, onProgress, ...given }: TableTaskOptions,
 ): Promise<WrittenTable[]> {
-  await slots.take(given.signal, given.namespace ?? '')
+  const group = given.namespace ?? ''
+  await slots.take(given.signal, group)
   let child: TableProcess | null = null
   let folder: string | null = null
   let written: WrittenTable[] = []
@@ -82,7 +83,7 @@ async function runInProcess(
     return written
   } finally {
     if (child) release(child)
-    slots.free()
+    slots.free(group)
     if (folder && written.length === 0) await rm(folder, { recursive: true, force: true })
   }
 }

@@ -1,7 +1,7 @@
 import { warn } from '../in-background.ts'
 
 /** Maximum time of all slow patterns of one value, in milliseconds, and what is left of it. */
-const PATTERN_MS = 500
+const PATTERN_MS = 200
 let left = PATTERN_MS
 
 /** Begins a value: its patterns get the whole time. */
