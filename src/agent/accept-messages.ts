@@ -33,7 +33,7 @@ export interface Accepted {
  *
  * @param known The references that the conversation has already recorded.
  * @param labels The labels of all the messages; null if trust is off.
- * @throws ByrefError `invalid_message`; `invalid_reference` for an attachment whose `assetRef` is not a
+ * @throws ByrefError `invalid_message`; `too_many_assets`; `invalid_reference` for an attachment whose `assetRef` is not a
  *   reference
  */
 export async function acceptMessages(
@@ -50,6 +50,7 @@ export async function acceptMessages(
   for (const input of inputs) {
     checkKeys(input)
     const message = toMessage(input)
+    checkNamed(message)
     const fileLabel = labels?.ofFile(message)
     const { content, metadata, events } = await extracted(
       message,
@@ -60,7 +61,10 @@ export async function acceptMessages(
       if (event.type === 'ASSET_CREATED') noted.add(event.payload.ref)
       accepted.events.push(cameWith(event, message, labels))
     }
-    const infos = await Promise.all(attachments.map(({ assetRef }) => findAsset(assetRef, assets)))
+    const infos: (AssetInfo | null)[] = []
+    await inParallel([...attachments.entries()], { limit: INFOS_AT_ONCE }, async ([i, one]) => {
+      infos[i] = await findAsset(one.assetRef, assets)
+    })
     const mentioned = await mentionedAssets({ ...message, content }, assets)
     for (const info of [...infos, ...mentioned]) {
       if (!info || noted.has(info.ref)) continue
@@ -78,6 +82,14 @@ export async function acceptMessages(
 
 /** Maximum number of assets that a message may name. */
 const MAX_NAMED = 10_000
+
+function checkNamed({ content, metadata: { attachments = [] } }: Message): void {
+  const texts = typeof content === 'string' ? content.match(/asset:\/\/|"asset_id"/gi) : null
+  const count = Math.max(attachments.length, texts?.length ?? 0)
+  if (count <= MAX_NAMED) return
+  const error = `The message names ${count} assets, and at most ${MAX_NAMED} are allowed`
+  throw new ByrefError('too_many_assets', error)
+}
 
 /** Adds the message's id, and its label if trust is on, to the event of an asset. */
 function cameWith<Event extends ConversationEvent>(
@@ -198,10 +210,6 @@ async function mentionedAssets(
   assets: Pick<Assets, 'info'>,
 ): Promise<AssetInfo[]> {
   const refs = namesIn(message)
-  if (refs.size > MAX_NAMED) {
-    const error = `The message names ${refs.size} assets, and at most ${MAX_NAMED} are allowed`
-    throw new ByrefError('too_many_assets', error)
-  }
   const found = new Map<string, AssetInfo>()
   await inParallel([...refs], { limit: INFOS_AT_ONCE }, async (ref) => {
     try {

@@ -313,7 +313,8 @@ async function readText(
 
 /** Decodes a range of a text with this beginning. The range may begin and end in the middle of a character. */
 function textInRange(bytes: Uint8Array, head: Uint8Array): string {
-  const first = bytes.findIndex((byte) => byte >> 6 !== 0b10)
+  const found = bytes.findIndex((byte) => byte >> 6 !== 0b10)
+  const first = found === -1 ? bytes.byteLength : found
   const known = headEncoding(head, { isWhole: false })
   const inner = bytes.subarray(first <= 3 ? first : 0)
   const encoding = known === 'utf-8' ? headEncoding(inner, { isWhole: false }) : known

@@ -26,6 +26,9 @@ import {
 import type { JsonSchema } from './describe-schema.ts'
 import type { Codec } from './describe-tool.ts'
 
+/** A keyword for a parameter without a type that gets files as bytes. */
+export const RAW = 'x-raw'
+
 /**
  * Converts the value of a reference to what a parameter accepts. Of the schemas that accept references, it chooses the
  * first that asks for bytes or matches the value, or else the first that the value can be converted to. Also returns
@@ -61,7 +64,7 @@ export async function convertAsset(
     if (acceptsFiles && takesFile(schema) && (isFile || (await wholeFile(ref, assets)) !== null)) {
       return { value: await fileText(schema, ref, assets), schema }
     }
-    if (acceptsFiles && isFile && schema.type === undefined) {
+    if (acceptsFiles && isFile && schema.type === undefined && !schema[RAW]) {
       return { value: await asText(schema, ref, { assets, acceptsFiles }), schema }
     }
     if (schema.type === undefined ? !isText(schema) : !isFile && acceptsType(schema, await value)) {

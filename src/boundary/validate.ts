@@ -1,15 +1,11 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
-import type {
-  Ajv2020,
-  ErrorObject,
-  FuncKeywordDefinition,
-  ValidateFunction,
-} from 'ajv/dist/2020.js'
+import type { Ajv2020, ErrorObject, FuncKeywordDefinition } from 'ajv/dist/2020.js'
+import type { DataValidateFunction } from 'ajv/dist/types/index.js'
 import { inCurrentDraft, mapSubschemas } from '../core/board/schema-keywords.ts'
-import { startPatterns, timedPattern } from '../core/board/timed-pattern.ts'
 import { ByrefError, errorMessage } from '../core/errors.ts'
 import { warn } from '../core/in-background.ts'
 import { isPlainObject } from '../core/json/json.ts'
+import { withinTime } from '../core/time-limit.ts'
 import { isStandardSchema, type JsonSchema } from './describe-schema.ts'
 import { describeTool } from './describe-tool.ts'
 import { jsonSchemaOf, type Tool } from './tool.ts'
@@ -17,7 +13,7 @@ import { withParameters } from './tool-index.ts'
 
 let Validator: typeof Ajv2020 | null = null
 let ajv: Ajv2020 | null = null
-const compiled = new WeakMap<JsonSchema, ValidateFunction>()
+const compiled = new WeakMap<JsonSchema, (value: unknown) => ErrorObject[]>()
 /** Number of schemas that the validator has compiled. It never frees one, so it is replaced after MAX_USES. */
 let uses = 0
 const MAX_USES = 200
@@ -27,37 +23,56 @@ export async function loadValidator(): Promise<void> {
   Validator ??= (await import('ajv/dist/2020.js')).Ajv2020
 }
 
-/** Validates a value against a JSON Schema (2020-12). Returns ajv's messages; empty if the value is valid. */
+/** Maximum time to compile a schema, and to check a value by one that may take long, in milliseconds. */
+const COMPILE_MS = 1_000
+const CHECK_MS = 200
+/** What may take long: expressions, and references, which may multiply. */
+const SLOW = /"(?:pattern|patternProperties|\$ref|\$dynamicRef)":/
+
+/**
+ * Validates a value against a JSON Schema (2020-12). Returns ajv's messages; empty if the value is valid. Schemas may come
+ * from people and servers. What takes too long is not valid.
+ */
 export function schemaIssues(schema: JsonSchema, value: unknown): ErrorObject[] {
+  const validate = compiled.get(schema) ?? compile(schema)
+  compiled.set(schema, validate)
+  return validate(value)
+}
+
+function compile(schema: JsonSchema): (value: unknown) => ErrorObject[] {
   if (!Validator)
     throw new Error(
       'schemaIssues() was called before loadValidator(). Await loadValidator() first.',
     )
-  let validate = compiled.get(schema)
-  if (!validate) {
-    // Two schemas may have the same `$id`, and the validator knows only one draft. `$async` is ajv's own keyword.
-    const { $id: _, $schema: __, $async: ___, ...rest } = schema
-    // Allow unknown keywords, such as asset_ref_acceptable, and unknown formats. Report all errors: they help a model
-    // more than the first one.
-    if (!ajv || ++uses > MAX_USES) {
-      const code = { regExp: Object.assign(timedPattern, { code: 'new RegExp' }) }
-      const options = {
-        strict: false,
-        allErrors: true,
-        validateFormats: false,
-        ownProperties: true,
-      }
-      ajv = new Validator({ ...options, code })
-        .removeKeyword('uniqueItems')
-        .addKeyword(UNIQUE_ITEMS)
-      uses = 0
-    }
-    const left = { subschemas: MAX_SUBSCHEMAS }
-    validate = ajv.compile(toCurrentDraft(rest, left))
-    compiled.set(schema, validate)
+  // Allow unknown keywords, such as asset_ref_acceptable, and unknown formats. Report all errors: they help a model
+  // more than the first one.
+  if (!ajv || ++uses > MAX_USES) {
+    const options = { strict: false, allErrors: true, validateFormats: false, ownProperties: true }
+    ajv = new Validator({ ...options, inlineRefs: false })
+    ajv.removeKeyword('uniqueItems').addKeyword(UNIQUE_ITEMS)
+    uses = 0
   }
-  startPatterns()
-  return validate(value) ? [] : (validate.errors ?? [])
+  const current = ajv
+  // Two schemas may have the same `$id`, and the validator knows only one draft. `$async` is ajv's own keyword.
+  const { $id: _, $schema: __, $async: ___, ...rest } = schema
+  const left = { subschemas: MAX_SUBSCHEMAS }
+  const validate = withinTime(COMPILE_MS, () => current.compile(toCurrentDraft(rest, left)))
+  if (!validate) {
+    // It was stopped in the middle of its work.
+    ajv = null
+    throw new Error('it takes too long to compile')
+  }
+  const check = (value: unknown) => (validate(value) ? [] : (validate.errors ?? []))
+  if (!SLOW.test(JSON.stringify(rest))) return check
+  return (value) => withinTime(CHECK_MS, () => check(value)) ?? [TOO_SLOW]
+}
+
+const TOO_SLOW: ErrorObject = {
+  keyword: 'time',
+  instancePath: '',
+  schemaPath: '#',
+  params: {},
+  message: 'cannot be checked, because its schema takes too long',
 }
 
 /** Converts a schema of an older draft. Draft 4 has `id` for `$id`. */
@@ -78,12 +93,25 @@ const UNIQUE_ITEMS: FuncKeywordDefinition = {
   keyword: 'uniqueItems',
   type: 'array',
   schemaType: 'boolean',
-  error: { message: 'must NOT have duplicate items' },
-  validate: (isUnique: boolean, list: readonly unknown[]) =>
-    !isUnique || new Set(list.map((item) => JSON.stringify(item, inOrder))).size === list.length,
+  compile(isUnique: boolean) {
+    const check: DataValidateFunction = (list: readonly unknown[]) => {
+      const places = new Map<string, number>()
+      for (const [i, item] of isUnique ? list.entries() : []) {
+        const key = JSON.stringify(item, inOrder)
+        const first = places.get(key)
+        const message = `must NOT have duplicate items (items ${first} and ${i} are equal)`
+        if (first !== undefined) check.errors = [{ keyword: 'uniqueItems', params: {}, message }]
+        if (first !== undefined) return false
+        places.set(key, i)
+      }
+      return true
+    }
+    return check
+  },
 }
 
 function inOrder(_key: string, value: unknown): unknown {
+  if (typeof value === 'bigint') return { bigint: String(value) }
   if (!isPlainObject(value)) return value
   return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
 }

@@ -154,12 +154,14 @@ export function publicMessage({ code, message }: ByrefError): string {
 export class OptionError extends ByrefError {
   constructor(message: string) {
     super('config_invalid', message)
+    // Marks errors of all copies of byref in a process, also minified ones.
+    this.name = 'OptionError'
   }
 }
 
 /** Rethrows an OptionError as `bad_request`, because a client sent the options. */
 export function rethrowForClient(error: unknown): never {
-  if (error instanceof OptionError) {
+  if (error instanceof ByrefError && error.name === 'OptionError') {
     throw new ByrefError('bad_request', error.message, { cause: error })
   }
   throw error

@@ -1,4 +1,5 @@
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec'
+import { RAW } from '../boundary/convert-asset.ts'
 import type { JsonSchema, ToolSchema } from '../boundary/describe-schema.ts'
 import { issueProblems } from '../boundary/validate.ts'
 import { mayHoldReference, plainTool, shownSchema } from './plain-tools.ts'
@@ -33,24 +34,17 @@ export function referenceSchema(id: string, schema: ToolSchema, isShown: boolean
   })
 }
 
-/** Returns the JSON Schema of a schema. Types that it cannot express accept any value, and those of bytes get bytes. */
+/** Returns the JSON Schema of a schema. Types that it cannot express accept any value. */
 export function openJsonSchema(schema: ToolSchema | undefined): JsonSchema {
   const libraryOptions = { unrepresentable }
   // A copy without zod's marks, which would make it look like a schema of a library.
   return { ...schema?.['~standard'].jsonSchema.input({ target: 'draft-2020-12', libraryOptions }) }
 }
 
-function unrepresentable({ zodSchema }: { zodSchema: StandardSchemaV1 }): JsonSchema {
-  const takes = (value: unknown): boolean => {
-    try {
-      const result = zodSchema['~standard'].validate(value)
-      return !(result instanceof Promise || result.issues)
-    } catch {
-      return false
-    }
-  }
-  // Types that convert their input take both.
-  return takes(new Uint8Array(1)) && !takes('1') ? { asset_ref_as: 'bytes' } : {}
+/** Types of zod's own checks, such as that of `z.instanceof(Uint8Array)`, get files as bytes. */
+function unrepresentable({ zodSchema }: { zodSchema: object }): JsonSchema {
+  const { type } = Object(Object(Object(zodSchema)._zod).def)
+  return type === 'custom' ? { [RAW]: true } : {}
 }
 
 /** @throws Error that says what does not fit */

@@ -37,7 +37,7 @@ function partsOf(ref: unknown): AssetRefParts | null {
 }
 
 /** Maximum number of assets in one text that the conversation does not know, and that are looked up. */
-const MAX_UNKNOWN = 100
+const MAX_UNKNOWN = 1_000
 
 /**
  * Finds the files among the embedded references in a text. Structured content is left out, because its metadata shows
@@ -51,9 +51,9 @@ export function embeddedMedia(text: string, known: KnownAssets, names: Set<strin
     const whole = wholeRef(ref)
     if (url === null || whole === null || seen.has(url)) return []
     seen.add(url)
+    names.add(whole)
     const asset = known.get(whole)
     if (!asset && ++unknown > MAX_UNKNOWN) return []
-    names.add(whole)
     if (asset?.structured && url === whole) return []
     const part: MediaPart = { ...mediaOf(url, asset), fallback: 'value' }
     // The URL of an image in Markdown is probably an image.

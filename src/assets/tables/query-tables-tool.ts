@@ -75,8 +75,10 @@ export function withVariableTables(args: Record<string, unknown>): Record<string
     if (path === undefined || parseVariableRef(path) === null) continue
     // With the backslash, it stays a name.
     parts.push(sql.slice(end, index), `"\\${path.replaceAll('"', '""')}"`)
-    if (/\bas\s+$/i.test(sql.slice(end, index))) aliases.add(path)
-    else if (!aliases.has(path)) found[path] = path
+    const before = sql.slice(end, index)
+    const isTable = /\b(?:from|join)\s+$/i.test(before)
+    if (/\bas\s+$/i.test(before)) aliases.add(path)
+    else if (!aliases.has(path) || isTable) found[path] = path
     end = index + token.length
   }
   if (end === 0) return args

@@ -1,8 +1,9 @@
+import { getRecent } from '../recent.ts'
 import { decodeSegment } from '../refs/asset-ref.ts'
 import { type FieldKey, fromPointer } from '../refs/field-key.ts'
 import { ownField } from '../refs/field-path.ts'
+import { withinTime } from '../time-limit.ts'
 import { isSchema, type Schema } from './schema-keywords.ts'
-import { startPatterns, timedPattern } from './timed-pattern.ts'
 
 /**
  * The schemas that a value at one place may follow. Each is flat: `anyOf`, `oneOf`, `allOf` and `$ref` are
@@ -69,7 +70,6 @@ function createWalk(whole: Schema): SchemaWalk {
     root: flatten(whole),
     entries(all, value) {
       if (all.length === 0) return () => all
-      startPatterns()
       const fitting = fittingOf(all, value)
       const names = below.get(fitting) ?? new Map<FieldKey | null, Alternatives>()
       below.set(fitting, names)
@@ -194,6 +194,27 @@ function tupleOf({ prefixItems, items }: Schema): readonly unknown[] {
   return [prefixItems, items].find(Array.isArray) ?? []
 }
 
+/** Expressions of patterns; null for one that took too long once. */
+const expressions = new Map<string, { expression: RegExp | null }>()
+const MAX_EXPRESSIONS = 1_000
+/** Maximum time to test a key, in milliseconds. */
+const PATTERN_MS = 50
+
+/** Whether a key matches a pattern. If that cannot be found out in time, it does, so that no schema is overlooked. */
+function fits(pattern: string, key: string): boolean {
+  const make = () => ({ expression: new RegExp(pattern, 'u') })
+  const cached = getRecent<string, { expression: RegExp | null }>(
+    expressions,
+    pattern,
+    make,
+    MAX_EXPRESSIONS,
+  )
+  const { expression } = cached
+  const result = expression && withinTime(PATTERN_MS, () => ({ isMatch: expression.test(key) }))
+  if (!result) cached.expression = null
+  return result?.isMatch ?? true
+}
+
 /** Returns the subschemas that a flat schema has for an entry. */
 function schemasOf(schema: Schema, key: FieldKey, isList: boolean): unknown[] {
   const { items, additionalItems } = schema
@@ -201,7 +222,7 @@ function schemasOf(schema: Schema, key: FieldKey, isList: boolean): unknown[] {
     return [tupleOf(schema)[key as number] ?? (Array.isArray(items) ? additionalItems : items)]
   const named = isNamed(schema, key, false) ? [Object(schema.properties)[key]] : []
   const patterns = Object.entries(Object(schema.patternProperties))
-    .filter(([pattern]) => timedPattern(pattern, 'u').test(String(key)))
+    .filter(([pattern]) => fits(pattern, String(key)))
     .map(([, one]) => one)
   const found = [...named, ...patterns]
   return found.length > 0 ? found : [schema.additionalProperties ?? schema.unevaluatedProperties]

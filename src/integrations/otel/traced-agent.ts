@@ -14,7 +14,6 @@ import { namedAssets } from '../../assets/named-assets.ts'
 import { checkOptions, is, type OptionTable } from '../../core/check-options.ts'
 import type { ConversationEvent } from '../../core/events/events.ts'
 import { formatAssetRef } from '../../core/refs/asset-ref.ts'
-import { RunLostError } from '../../engine/run-errors.ts'
 import { redactText } from '../../log/redact.ts'
 import type { CallWork, Policy, Work } from '../../policies/policy.ts'
 import { version } from '../../version.ts'
@@ -154,6 +153,12 @@ function workSpans(runs: RunSpans, { tracer, references }: Required<TracingOptio
   }
 }
 
+/** Whether this process has stopped working on the run, and nothing has failed. */
+function isLoss(reason: unknown): boolean {
+  const { name, code } = Object(reason)
+  return name === 'RunLostError' || code === 'lease_held' || code === 'conversation_not_found'
+}
+
 /** Runs work in a span, and ends the span. */
 async function during<Outcome>(
   span: Span,
@@ -167,8 +172,7 @@ async function during<Outcome>(
     return outcome
   } catch (error) {
     // The run has ended, or continues elsewhere: the work did not fail.
-    if (signal.aborted && signal.reason instanceof RunLostError)
-      span.setAttribute(ATTRIBUTES.interrupted, true)
+    if (signal.aborted && isLoss(signal.reason)) span.setAttribute(ATTRIBUTES.interrupted, true)
     else markFailed(span, thrown(error))
     throw error
   } finally {

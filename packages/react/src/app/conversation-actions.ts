@@ -39,17 +39,17 @@ export function useOpenNew(): (id: string, hash?: string) => Promise<void> {
 /** Returns a function that sends a message again in another version of the conversation, and opens that version. */
 export function useRetry(): (...message: Parameters<Client['retry']>) => Promise<void> {
   const { client } = useServer()
-  const openMade = useOpenNew()
-  return async (...message) => openMade((await client.retry(...message)).conversation)
+  const openNew = useOpenNew()
+  return async (...message) => openNew((await client.retry(...message)).conversation)
 }
 
 /** Returns a function that forks a conversation and opens the fork. */
 export function useForkConversation(): (id: string) => Promise<void> {
   const { client, tellError } = useServer()
-  const openMade = useOpenNew()
+  const openNew = useOpenNew()
   return async (id) => {
     try {
-      await openMade((await client.forkConversation(id)).id)
+      await openNew((await client.forkConversation(id)).id)
     } catch (error) {
       tellError('The conversation was not forked.', error)
     }

@@ -13,13 +13,13 @@ import { useServer } from './server.ts'
 export function ImportButton() {
   const { client, tellError } = useServer()
   const field = useRef<HTMLInputElement>(null)
-  const openMade = useOpenNew()
+  const openNew = useOpenNew()
   const mayImport = useMay('owner')
   const { run, isBusy } = useAction(async (file: File) => {
     try {
       const { id } = await client.importConversation(file)
       closeDrawer()
-      await openMade(id)
+      await openNew(id)
     } catch (error) {
       // The notification is below a drawer.
       closeDrawer()

@@ -10,7 +10,7 @@ import { listSamples, loadSample } from './load-sample.ts'
 export function Samples() {
   const server = useServer()
   const mayImport = useMay('owner')
-  const openMade = useOpenNew()
+  const openNew = useOpenNew()
   const { data } = useQuery({
     queryKey: ['samples'],
     queryFn: () => listSamples(server),
@@ -22,7 +22,7 @@ export function Samples() {
     setChosen(name)
     try {
       const { id, first } = await loadSample(server, name)
-      await openMade(id, first === null ? undefined : `m-${first}`)
+      await openNew(id, first === null ? undefined : `m-${first}`)
     } catch (error) {
       server.tellError('The sample was not loaded.', error)
     }

@@ -101,7 +101,7 @@ function Items({
 }: MessageActionsProps & { conversation: string; onDelete: () => void }) {
   const { client, tellError } = useServer()
   const { addressOf, opensOthers } = useNavigation()
-  const openMade = useOpenNew()
+  const openNew = useOpenNew()
   const retry = useRetry()
   const change = useChangeView()
   const mayWrite = useMay('member')
@@ -125,7 +125,7 @@ function Items({
   }
 
   const rewind = async () =>
-    openMade((await client.forkConversation(conversation, { at: last.id })).id)
+    openNew((await client.forkConversation(conversation, { at: last.id })).id)
   async function copy(text: string): Promise<void> {
     try {
       await navigator.clipboard.writeText(text)

@@ -1,0 +1,28 @@
+const held: { work: () => unknown } = { work: () => null }
+
+type Run = (options: { timeout: number }) => unknown
+let run: Run | null = null
+
+/** Returns what runs the work in {@link held}. Only Node can stop it. */
+function runner(): Run {
+  const vm = globalThis.process?.getBuiltinModule?.('node:vm')
+  if (!vm) return () => held.work()
+  const script = new vm.Script('work()')
+  const context = vm.createContext(held)
+  return (options) => script.runInContext(context, options)
+}
+
+/**
+ * Runs work that must not take long, such as an expression that a person wrote, and stops it after a time. Costs about
+ * 0.1 ms. Returns null if it was stopped. In browsers, nothing is stopped.
+ */
+export function withinTime<T extends object>(ms: number, work: () => T): T | null {
+  run ??= runner()
+  held.work = work
+  try {
+    return run({ timeout: ms }) as T
+  } catch (error) {
+    if (Object(error).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return null
+    throw error
+  }
+}
