@@ -30,7 +30,7 @@ describe('Workbench', () => {
     const place = { type: 'Point', coordinates: [9.99, 53.55] }
     const items = timeline(
       stateOf(
-        message({ message_type: 'alert' as never, content_type: 'text/plain', content: 'Fire!' }),
+        message({ message_type: 'notice', content_type: 'text/plain', content: 'Fire!' }),
         message({ content_type: 'application/geo+json', content: place }),
         message({ content_type: 'text/plain', content: 'as ever' }),
       ),
@@ -43,7 +43,7 @@ describe('Workbench', () => {
         <AssetPreview details={{ asset, meta: {} } as unknown as AssetDetails} />
       </RenderersContext>,
     )
-    expect(screen.getByRole('alert').textContent).toBe('Fire!')
+    expect(screen.getByRole('note').textContent).toBe('Fire!')
     expect(screen.getByRole('link').textContent).toBe('53.55, 9.99 on a map')
     expect(screen.getByTitle('teal')).toBeTruthy()
     expect(screen.getByText('as ever')).toBeTruthy()
