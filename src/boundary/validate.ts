@@ -8,6 +8,7 @@ import { isPlainObject } from '../core/json/json.ts'
 import { withinTime } from '../core/time-limit.ts'
 import { isStandardSchema, type JsonSchema } from './describe-schema.ts'
 import { describeTool } from './describe-tool.ts'
+import { jsonLength } from './store.ts'
 import { jsonSchemaOf, type Tool } from './tool.ts'
 import { withParameters } from './tool-index.ts'
 
@@ -26,6 +27,9 @@ export async function loadValidator(): Promise<void> {
 /** Maximum time to compile a schema, and to check a value by one that may take long, in milliseconds. */
 const COMPILE_MS = 1_000
 const CHECK_MS = 200
+/** Characters of a long value that may take another millisecond, and maximum number of characters that count. */
+const CHARS_PER_MS = 4_000
+const MAX_CHARS = 40_000_000
 /** What may take long: expressions, and references, which may multiply. */
 const SLOW = /"(?:pattern|patternProperties|\$ref|\$dynamicRef)":/
 
@@ -34,9 +38,12 @@ const SLOW = /"(?:pattern|patternProperties|\$ref|\$dynamicRef)":/
  * from people and servers. What takes too long is not valid.
  */
 export function schemaIssues(schema: JsonSchema, value: unknown): ErrorObject[] {
-  const validate = compiled.get(schema) ?? compile(schema)
-  compiled.set(schema, validate)
-  return validate(value)
+  let check = compiled.get(schema)
+  if (!check) {
+    check = compile(schema)
+    compiled.set(schema, check)
+  }
+  return check(value)
 }
 
 function compile(schema: JsonSchema): (value: unknown) => ErrorObject[] {
@@ -64,7 +71,12 @@ function compile(schema: JsonSchema): (value: unknown) => ErrorObject[] {
   }
   const check = (value: unknown) => (validate(value) ? [] : (validate.errors ?? []))
   if (!SLOW.test(JSON.stringify(rest))) return check
-  return (value) => withinTime(CHECK_MS, () => check(value)) ?? [TOO_SLOW]
+  return (value) => {
+    const issues = withinTime(CHECK_MS, () => check(value))
+    if (issues) return issues
+    const ms = Math.ceil(jsonLength(value, MAX_CHARS) / CHARS_PER_MS)
+    return (ms > CHECK_MS && withinTime(ms, () => check(value))) || [TOO_SLOW]
+  }
 }
 
 const TOO_SLOW: ErrorObject = {

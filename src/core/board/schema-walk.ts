@@ -194,24 +194,23 @@ function tupleOf({ prefixItems, items }: Schema): readonly unknown[] {
   return [prefixItems, items].find(Array.isArray) ?? []
 }
 
-/** Expressions of patterns; null for one that took too long once. */
-const expressions = new Map<string, { expression: RegExp | null }>()
-const MAX_EXPRESSIONS = 1_000
+/** The expression of a pattern; null if it took too long once. */
+interface Compiled {
+  expression: RegExp | null
+}
+
+const patterns = new Map<string, Compiled>()
+const MAX_PATTERNS = 1_000
 /** Maximum time to test a key, in milliseconds. */
 const PATTERN_MS = 50
 
 /** Whether a key matches a pattern. If that cannot be found out in time, it does, so that no schema is overlooked. */
 function fits(pattern: string, key: string): boolean {
-  const make = () => ({ expression: new RegExp(pattern, 'u') })
-  const cached = getRecent<string, { expression: RegExp | null }>(
-    expressions,
-    pattern,
-    make,
-    MAX_EXPRESSIONS,
-  )
-  const { expression } = cached
+  const make = (): Compiled => ({ expression: new RegExp(pattern, 'u') })
+  const compiled = getRecent(patterns, pattern, make, MAX_PATTERNS)
+  const { expression } = compiled
   const result = expression && withinTime(PATTERN_MS, () => ({ isMatch: expression.test(key) }))
-  if (!result) cached.expression = null
+  if (!result) compiled.expression = null
   return result?.isMatch ?? true
 }
 
@@ -221,9 +220,9 @@ function schemasOf(schema: Schema, key: FieldKey, isList: boolean): unknown[] {
   if (isList)
     return [tupleOf(schema)[key as number] ?? (Array.isArray(items) ? additionalItems : items)]
   const named = isNamed(schema, key, false) ? [Object(schema.properties)[key]] : []
-  const patterns = Object.entries(Object(schema.patternProperties))
+  const matching = Object.entries(Object(schema.patternProperties))
     .filter(([pattern]) => fits(pattern, String(key)))
     .map(([, one]) => one)
-  const found = [...named, ...patterns]
+  const found = [...named, ...matching]
   return found.length > 0 ? found : [schema.additionalProperties ?? schema.unevaluatedProperties]
 }
