@@ -14,6 +14,12 @@ async function childrenOf({ pid }: ChildProcess): Promise<number[]> {
   return text.split(' ').filter(Boolean).map(Number)
 }
 
+/** Returns the CPU time of a process, in hundredths of a second. */
+async function ticksOf(pid: number): Promise<number> {
+  const [, fields = ''] = (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')
+  return Number(fields.split(' ')[11])
+}
+
 describe.runIf(process.platform === 'linux')('a table process', () => {
   it('stops itself if the operating system does not limit its memory', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'byref-'))
@@ -36,7 +42,7 @@ describe.runIf(process.platform === 'linux')('a table process', () => {
 
   it('stops with the process that started it, even in the middle of a task', async () => {
     const sql =
-      'select count(*) from range(10000000) a, range(10000000) b where a.range = b.range + 1'
+      'with recursive t as (select 1 a union all select a + 1 from t) select count(*) from t'
     const script = `
       import { createAssets } from ${JSON.stringify(join(here, '../create-assets.ts'))}
       await createAssets().query({ sql: ${JSON.stringify(sql)} })`
@@ -46,6 +52,8 @@ describe.runIf(process.platform === 'linux')('a table process', () => {
     const ended = once(parent, 'exit')
     await expect.poll(() => childrenOf(parent)).toHaveLength(1)
     const [child = 0] = await childrenOf(parent)
+    // By then, DuckDB runs the query.
+    await expect.poll(() => ticksOf(child)).toBeGreaterThan(150)
     parent.kill('SIGKILL')
     await ended
     await expect.poll(() => treeMemory(child)).toBe(0)

@@ -32,7 +32,8 @@ const home = tmpdir()
 setPriority(5)
 keepLimit()
 const before = taken()
-process.on('disconnect', () => process.exit())
+// DuckDB would finish a query before the process exits, and a query may never end.
+process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'))
 // A terminal sends these signals to all processes. The parent decides when this one ends.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {})
 process.on('message', (task: TableTask) => inBackground('A table task', take(task)))
