@@ -3,7 +3,7 @@ import { findAsset } from '../assets/asset-facade.ts'
 import type { AssetInfo } from '../assets/asset-store.ts'
 import type { Assets } from '../assets/assets-contract.ts'
 import { extractAssets } from '../assets/extract/extract.ts'
-import { inParallel } from '../assets/in-parallel.ts'
+import { mapInParallel } from '../assets/in-parallel.ts'
 import { ByrefError } from '../core/errors.ts'
 import type { AssetEvent, AssetOrigin, ConversationEvent } from '../core/events/events.ts'
 import { isPlainObject } from '../core/json/json.ts'
@@ -61,10 +61,9 @@ export async function acceptMessages(
       if (event.type === 'ASSET_CREATED') noted.add(event.payload.ref)
       accepted.events.push(cameWith(event, message, labels))
     }
-    const infos: (AssetInfo | null)[] = []
-    await inParallel([...attachments.entries()], { limit: INFOS_AT_ONCE }, async ([i, one]) => {
-      infos[i] = await findAsset(one.assetRef, assets)
-    })
+    const infos = await mapInParallel(attachments, INFOS_AT_ONCE, ({ assetRef }) =>
+      findAsset(assetRef, assets),
+    )
     const mentioned = await mentionedAssets({ ...message, content }, assets)
     for (const info of [...infos, ...mentioned]) {
       if (!info || noted.has(info.ref)) continue
@@ -209,17 +208,15 @@ async function mentionedAssets(
   message: Pick<Message, 'content' | 'content_type'>,
   assets: Pick<Assets, 'info'>,
 ): Promise<AssetInfo[]> {
-  const refs = namesIn(message)
-  const found = new Map<string, AssetInfo>()
-  await inParallel([...refs], { limit: INFOS_AT_ONCE }, async (ref) => {
+  const found = await mapInParallel([...namesIn(message)], INFOS_AT_ONCE, async (ref) => {
     try {
-      found.set(ref, await assets.info(ref))
+      return await assets.info(ref)
     } catch (error) {
-      if (!(error instanceof ByrefError && UNKNOWN.has(error.code))) throw error
+      if (error instanceof ByrefError && UNKNOWN.has(error.code)) return null
+      throw error
     }
   })
-  // Keep the order of the message, not the order of the answers.
-  return [...refs].flatMap((ref) => found.get(ref) ?? [])
+  return found.filter((info) => info !== null)
 }
 
 /**

@@ -33,3 +33,16 @@ export async function inParallel<T>(
   await Promise.all(running)
   if (failed) throw failed.error
 }
+
+/** Runs `run` for every item, at most `limit` at once. Returns the results in the order of the items. */
+export async function mapInParallel<T, Result>(
+  items: readonly T[],
+  limit: number,
+  run: (item: T) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = []
+  await inParallel([...items.entries()], { limit }, async ([i, item]) => {
+    results[i] = await run(item)
+  })
+  return results
+}

@@ -111,9 +111,11 @@ const UNIQUE_ITEMS: FuncKeywordDefinition = {
       for (const [i, item] of isUnique ? list.entries() : []) {
         const key = JSON.stringify(item, inOrder)
         const first = places.get(key)
-        const message = `must NOT have duplicate items (items ${first} and ${i} are equal)`
-        if (first !== undefined) check.errors = [{ keyword: 'uniqueItems', params: {}, message }]
-        if (first !== undefined) return false
+        if (first !== undefined) {
+          const message = `must NOT have duplicate items (items ${first} and ${i} are equal)`
+          check.errors = [{ keyword: 'uniqueItems', params: {}, message }]
+          return false
+        }
         places.set(key, i)
       }
       return true

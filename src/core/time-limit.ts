@@ -1,4 +1,5 @@
-const held: { work: () => unknown } = { work: () => null }
+const NOTHING = (): unknown => null
+const held = { work: NOTHING }
 
 type Run = (options: { timeout: number }) => unknown
 let run: Run | null = null
@@ -29,6 +30,9 @@ export function withinTime<T extends object>(ms: number, work: () => T): T | nul
       if (Object(error).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error
       const { user } = process.cpuUsage(before)
       if (user / 1_000 >= ms / 2) return null
+    } finally {
+      // The work may hold large values.
+      held.work = NOTHING
     }
   }
 }

@@ -73,9 +73,9 @@ export function withVariableTables(args: Record<string, unknown>): Record<string
     const { quoted, path: bare } = groups
     const path = (quoted?.replaceAll('""', '"') ?? bare)?.replace(/^<\|\s*(†.*?)\s*\|>$/, '$1')
     if (path === undefined || parseVariableRef(path) === null) continue
-    // With the backslash, it stays a name.
-    parts.push(sql.slice(end, index), `"\\${path.replaceAll('"', '""')}"`)
     const before = sql.slice(end, index)
+    // With the backslash, it stays a name.
+    parts.push(before, `"\\${path.replaceAll('"', '""')}"`)
     const isTable = /\b(?:from|join)\s+$/i.test(before)
     if (/\bas\s+$/i.test(before)) aliases.add(path)
     else if (!aliases.has(path) || isTable) found[path] = path

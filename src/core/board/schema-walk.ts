@@ -79,7 +79,7 @@ function createWalk(whole: Schema): SchemaWalk {
         const name = fitting.some((one) => isNamed(one, key, isList)) ? key : null
         const cached = hasPatterns ? undefined : names.get(name)
         if (cached) return cached
-        const found = fitting.flatMap((one) => schemasOf(one, key, isList)).flatMap(flatten)
+        const found = fitting.flatMap((one) => schemasOf(one, key, value)).flatMap(flatten)
         if (!hasPatterns) names.set(name, found)
         return found
       }
@@ -194,34 +194,51 @@ function tupleOf({ prefixItems, items }: Schema): readonly unknown[] {
   return [prefixItems, items].find(Array.isArray) ?? []
 }
 
-/** The expression of a pattern; null if it took too long once. */
-interface Compiled {
+interface Pattern {
+  /** Null if it took too long once. */
   expression: RegExp | null
+  /** By object, whether its keys match. */
+  matches: WeakMap<object, ReadonlyMap<string, boolean>>
 }
 
-const patterns = new Map<string, Compiled>()
+const patterns = new Map<string, Pattern>()
 const MAX_PATTERNS = 1_000
-/** Maximum time to test a key, in milliseconds. */
+/** Maximum time to test the keys of an object, in milliseconds. Large objects get 1 ms more for every 1,000 keys. */
 const PATTERN_MS = 50
+const KEYS_PER_MS = 1_000
 
-/** Whether a key matches a pattern. If that cannot be found out in time, it does, so that no schema is overlooked. */
-function fits(pattern: string, key: string): boolean {
-  const make = (): Compiled => ({ expression: new RegExp(pattern, 'u') })
-  const compiled = getRecent(patterns, pattern, make, MAX_PATTERNS)
-  const { expression } = compiled
-  const result = expression && withinTime(PATTERN_MS, () => ({ isMatch: expression.test(key) }))
-  if (!result) compiled.expression = null
-  return result?.isMatch ?? true
+/**
+ * Whether a key of an object matches a pattern. All its keys are tested together, because a time limit costs more than a
+ * test. If that takes too long, they match, so that no schema is overlooked.
+ */
+function fits(source: string, key: string, value: object): boolean {
+  const make = (): Pattern => ({ expression: new RegExp(source, 'u'), matches: new WeakMap() })
+  const pattern = getRecent(patterns, source, make, MAX_PATTERNS)
+  const { expression, matches } = pattern
+  if (!expression) return true
+  let known = matches.get(value)
+  if (!known) {
+    const keys = Object.keys(value)
+    const ms = PATTERN_MS + Math.ceil(keys.length / KEYS_PER_MS)
+    const tested = withinTime(ms, () => new Map(keys.map((one) => [one, expression.test(one)])))
+    if (!tested) {
+      pattern.expression = null
+      return true
+    }
+    known = tested
+    matches.set(value, known)
+  }
+  return known.get(key) ?? fits(source, key, { [key]: null })
 }
 
 /** Returns the subschemas that a flat schema has for an entry. */
-function schemasOf(schema: Schema, key: FieldKey, isList: boolean): unknown[] {
+function schemasOf(schema: Schema, key: FieldKey, value: object): unknown[] {
   const { items, additionalItems } = schema
-  if (isList)
+  if (Array.isArray(value))
     return [tupleOf(schema)[key as number] ?? (Array.isArray(items) ? additionalItems : items)]
   const named = isNamed(schema, key, false) ? [Object(schema.properties)[key]] : []
   const matching = Object.entries(Object(schema.patternProperties))
-    .filter(([pattern]) => fits(pattern, String(key)))
+    .filter(([pattern]) => fits(pattern, String(key), value))
     .map(([, one]) => one)
   const found = [...named, ...matching]
   return found.length > 0 ? found : [schema.additionalProperties ?? schema.unevaluatedProperties]

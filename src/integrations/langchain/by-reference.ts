@@ -31,6 +31,7 @@ import {
   type Wrapping,
 } from '../reference-options.ts'
 import { sameAssets } from '../same-assets.ts'
+import { denialText } from '../trust/session-labels.ts'
 import { type ByReferenceTrust, checkNamed, resolveTrust, TRUST } from '../trust/tool-trust.ts'
 import { askAboutCalls, decisionsIn, keyOf, noteChecked, STATE } from './held-calls.ts'
 import { namesAsset, showMessages } from './messages-by-reference.ts'
@@ -102,23 +103,28 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
       const checks: Record<string, string | null> = {}
       const all = [...request.state.messages, answer]
       for (const call of answer.tool_calls ?? []) {
-        checks[keyOf(call)] = (await trust?.denial(all, call, request.tools as AgentTool[])) ?? null
+        checks[keyOf(call)] =
+          (await trust?.violation(all, call, request.tools as AgentTool[])) ?? null
       }
       if (Object.keys(checks).length > 0) noteChecked(answer, checks)
     }
 
     const ask: AskHook = async (state, runtime) =>
-      askAboutCalls(state, runtime, async (call) => trust?.denial(state.messages, call, []) ?? null)
+      askAboutCalls(
+        state,
+        runtime,
+        async (call) => trust?.violation(state.messages, call, []) ?? null,
+      )
 
     /** Runs a call if its tool or a person accepted it. */
     async function checked(request: ToolCallRequest, run: () => Promise<Ran>): Promise<Ran> {
       const { toolCall, tool, state } = request
       if (!trust) return run()
-      const denial = await trust.denial(state.messages, toolCall, tool ? [tool] : [])
+      const words = await trust.violation(state.messages, toolCall, tool ? [tool] : [])
       const { approved, rejected } = decisionsIn(state)
       const key = keyOf(toolCall)
-      if (denial !== null && !approved.includes(key)) {
-        return failed(toolCall, rejected[key] ?? denial)
+      if (words !== null && !approved.includes(key)) {
+        return failed(toolCall, rejected[key] ?? denialText({ id: toolCall.name }, words))
       }
       const kept = async (result: unknown) =>
         (await trust.kept(state.messages, toolCall, result)) as Ran

@@ -2,7 +2,6 @@ import type { AIMessage, BaseMessage } from '@langchain/core/messages'
 import { z } from 'zod'
 import { sha256 } from '../../assets/bodies/digest.ts'
 import { isPlainObject } from '../../core/json/json.ts'
-import { denialText } from '../trust/session-labels.ts'
 
 // Calls that their tools do not accept, and a person's decisions about them. One question is about all calls of an
 // answer, before any of them runs, so each decision belongs to one call, and no call runs twice.
@@ -55,12 +54,12 @@ export function decisionsIn(state: object): Decisions {
  * Asks a person about the held calls of the last answer, in the form of LangChain's human-in-the-loop middleware. Asks
  * again for decisions in another form.
  *
- * @param denialOf Returns why the tool of a call does not accept it, for calls that other middleware has changed
+ * @param violationOf Returns why the tool of a call does not accept it, for calls that other middleware has changed
  */
 export async function askAboutCalls(
   state: { messages: readonly BaseMessage[] },
   runtime: { interrupt?(value: unknown): unknown },
-  denialOf: (call: WrittenCall) => Promise<string | null>,
+  violationOf: (call: WrittenCall) => Promise<string | null>,
 ): Promise<{ [DECISIONS]: Decisions }> {
   const last = state.messages.findLast(({ type }) => type === 'ai') as AIMessage | undefined
   const noted: CheckedCalls = Object(last?.response_metadata?.[CHECKED])
@@ -68,12 +67,11 @@ export async function askAboutCalls(
   const actionRequests: object[] = []
   for (const call of last?.tool_calls ?? []) {
     const key = keyOf(call)
-    const denial = Object.hasOwn(noted, key) ? noted[key] : await denialOf(call)
-    if (typeof denial !== 'string') continue
+    const words = Object.hasOwn(noted, key) ? noted[key] : await violationOf(call)
+    if (typeof words !== 'string') continue
     const { name, args } = call
-    const description = `Not run yet: ${denial.replace(denialText({ id: name }, ''), '')}`
     calls.push(call)
-    actionRequests.push({ name, args, description })
+    actionRequests.push({ name, args, description: `Not run yet: ${words}` })
   }
   const { rejected } = decisionsIn(state)
   if (calls.length === 0) return { [DECISIONS]: { approved: [], rejected } }

@@ -45,14 +45,14 @@ export class ThreadTrust {
   }
 
   /** Returns why a tool does not accept a call; null if it accepts the call. */
-  async denial(
+  async violation(
     messages: readonly BaseMessage[],
     { id = '', name, args }: WrittenCall,
     tools: readonly AgentTool[],
   ): Promise<string | null> {
     const labels = new MessageLabels(labelled(messages), this.#trust)
     const call = { toolCallId: id, input: args, args, assets: this.#assets }
-    return labels.denial(this.#tool(name, tools), call)
+    return labels.violation(this.#tool(name, tools), call)
   }
 
   /** Returns a tool of the agent as the trust policy knows it. */

@@ -94,6 +94,16 @@ async function play(refs: Refs, tools: object, ...turns: readonly ScriptedTurn[]
   return { model, result, shown: resultsIn(model) }
 }
 
+/** A step that takes and returns any value. */
+function anyStep(
+  id: string,
+  execute: (given: { inputData: z.infer<z.ZodAny> }) => Promise<unknown>,
+) {
+  return createStep({ id, inputSchema: z.any(), outputSchema: z.any(), execute })
+}
+
+const anyFlow = () => createWorkflow({ id: 'flow', inputSchema: z.any(), outputSchema: z.any() })
+
 describe('byReference of Mastra', () => {
   testBoundary(
     async (plain) => {
@@ -449,33 +459,20 @@ describe('byReference of Mastra', () => {
 
   it('passes to steps exactly what earlier steps returned, also in parallel', async () => {
     const refs = byReference()
-    const any = z.any()
     const values = {
       image: { mimeType: 'image/png', data: IMAGE },
       bytes: [PICTURE.subarray(0, 9)],
       list: [{ text: 'asset://no-reference', rows: CITIES }],
       small: { city: 'Bonn' },
     }
-    const makes = ['one', 'two'].map((id) =>
-      createStep({ id, inputSchema: any, outputSchema: any, execute: async () => values }),
-    )
+    const makes = ['one', 'two'].map((id) => anyStep(id, async () => values))
     const given: unknown[] = []
-    const look = createStep({
-      id: 'look',
-      inputSchema: any,
-      outputSchema: any,
-      async execute({ inputData }) {
-        given.push(inputData)
-        return PICTURE
-      },
+    const look = anyStep('look', async ({ inputData }) => {
+      given.push(inputData)
+      return PICTURE
     })
-    const last = createStep({
-      id: 'last',
-      inputSchema: any,
-      outputSchema: any,
-      execute: async ({ inputData }) => isPicture({ bytes: inputData }),
-    })
-    const flow = createWorkflow({ id: 'flow', inputSchema: any, outputSchema: any })
+    const last = anyStep('last', async ({ inputData }) => isPicture({ bytes: inputData }))
+    const flow = anyFlow()
       .parallel(makes.map(refs.step))
       .then(refs.step(look))
       .then(refs.step(last))
@@ -513,10 +510,7 @@ describe('byReference of Mastra', () => {
         return [image.toString(), { name, type, lastModified, text }, rows.length]
       },
     })
-    const flow = createWorkflow({ id: 'flow', inputSchema: any, outputSchema: any })
-      .then(step(make))
-      .then(step(read))
-      .commit()
+    const flow = anyFlow().then(step(make)).then(step(read)).commit()
     expect(await (await flow.createRun()).start({ inputData: {} })).toMatchObject({
       result: [
         'hello',
@@ -538,19 +532,13 @@ describe('byReference of Mastra', () => {
       return { assetRef, mimeType: 'text/plain', kind: 'file', offloaded: true, preview: 'x' }
     }
     const { result: asked } = await play(refs, { rows }, calls(['rows', {}]))
-    const any = z.any()
     const given: unknown[] = []
     const pass = (id: string) =>
-      createStep({
-        id,
-        inputSchema: any,
-        outputSchema: any,
-        async execute({ inputData }) {
-          given.push(inputData)
-          return inputData
-        },
+      anyStep(id, async ({ inputData }) => {
+        given.push(inputData)
+        return inputData
       })
-    const flow = createWorkflow({ id: 'flow', inputSchema: any, outputSchema: any })
+    const flow = anyFlow()
       .then(refs.step(pass('one')))
       .then(refs.step(pass('two')))
       .commit()
@@ -572,28 +560,14 @@ describe('byReference of Mastra', () => {
     ['binary', (i: number) => PICTURE.subarray(0, i)],
   ])('passes the items of a list with %s items to .foreach()', async (_, item) => {
     const refs = byReference()
-    const any = z.any()
     const list = Array.from({ length: 20 }, (_, i) => item(i + 1))
     const given: unknown[] = []
-    const make = createStep({
-      id: 'make',
-      inputSchema: any,
-      outputSchema: any,
-      execute: async () => list,
+    const make = anyStep('make', async () => list)
+    const look = anyStep('look', async ({ inputData }) => {
+      given.push(inputData)
+      return inputData
     })
-    const look = createStep({
-      id: 'look',
-      inputSchema: any,
-      outputSchema: any,
-      async execute({ inputData }) {
-        given.push(inputData)
-        return inputData
-      },
-    })
-    const flow = createWorkflow({ id: 'flow', inputSchema: any, outputSchema: any })
-      .then(refs.step(make))
-      .foreach(refs.step(look))
-      .commit()
+    const flow = anyFlow().then(refs.step(make)).foreach(refs.step(look)).commit()
     const result = await (await flow.createRun()).start({ inputData: {} })
     expect(result.status).toBe('success')
     expect(given).toEqual(list)
@@ -603,23 +577,9 @@ describe('byReference of Mastra', () => {
   it('stores a value of many small fields as a whole', async () => {
     const refs = byReference({ maxResultChars: 1_000 })
     const many = Object.fromEntries(Array.from({ length: 2_000 }, (_, i) => [`field${i}`, i]))
-    const any = z.any()
-    const make = createStep({
-      id: 'm',
-      inputSchema: any,
-      outputSchema: any,
-      execute: async () => many,
-    })
-    const give = createStep({
-      id: 'g',
-      inputSchema: any,
-      outputSchema: any,
-      execute: async ({ inputData }) => Object.keys(inputData).length,
-    })
-    const flow = createWorkflow({ id: 'flow', inputSchema: any, outputSchema: any })
-      .then(refs.step(make))
-      .then(refs.step(give))
-      .commit()
+    const make = anyStep('m', async () => many)
+    const give = anyStep('g', async ({ inputData }) => Object.keys(inputData).length)
+    const flow = anyFlow().then(refs.step(make)).then(refs.step(give)).commit()
     const result = await (await flow.createRun()).start({ inputData: {} })
     expect(result).toMatchObject({ status: 'success', result: 2_000 })
     expect(JSON.stringify(result.steps.m).length).toBeLessThan(6_000)

@@ -2,7 +2,7 @@ import type { Assets } from '../../assets/assets-contract.ts'
 import { bufferOf } from '../../assets/bodies/buffer-of.ts'
 import { binaryBody } from '../../assets/extract/found-body.ts'
 import { fileRefIn } from '../../assets/held-body.ts'
-import { inParallel } from '../../assets/in-parallel.ts'
+import { mapInParallel } from '../../assets/in-parallel.ts'
 import { isTooLong, previewOf, type StoringCall } from '../../boundary/store.ts'
 import { isPlainObject } from '../../core/json/json.ts'
 import { OFFLOADED_TYPE, type OffloadedValue } from '../../core/messages/offloaded.ts'
@@ -32,11 +32,7 @@ export async function packed(
     if (!value.some(isStored)) return value
     // Previews would make a long list longer.
     const saveItem = async (one: unknown) => ({ ...(await save(one)), preview: null })
-    const items = [...value]
-    await inParallel([...value.entries()], { limit: AT_ONCE }, async ([i, one]) => {
-      if (isStored(one)) items[i] = await saveItem(one)
-    })
-    return items
+    return mapInParallel(value, AT_ONCE, async (one) => (isStored(one) ? saveItem(one) : one))
   }
   if (!isPlainObject(value)) return isLong(value) ? save(value) : value
   const long = new Set(Object.keys(value).filter((key) => isLong(value[key])))

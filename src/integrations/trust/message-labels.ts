@@ -15,7 +15,7 @@ import type { VariableRef } from '../../core/refs/variable-ref.ts'
 import type { GivenLabels } from '../../policies/trust/check-flow.ts'
 import { resultLabels } from '../../policies/trust/result-labels.ts'
 import { type ModelOutput, outputValue, urlOf } from '../model-output.ts'
-import { denialOf, labelOfCall, SessionLabels } from './session-labels.ts'
+import { denialOf, labelOfCall, SessionLabels, violationWords } from './session-labels.ts'
 import { flowTool, type MessageTrust } from './tool-trust.ts'
 
 /** A message as the AI SDK gives it to its models or to its tools. */
@@ -86,8 +86,11 @@ export class MessageLabels {
     return parts ? this.#session.asset(parts) : UNKNOWN
   }
 
-  /** Returns the message for a new call that its tool does not accept; null if the call may run. */
-  async denial(tool: Tool, { toolCallId, input, args, assets }: NewCall): Promise<string | null> {
+  /** Returns why its tool does not accept a new call; null if the call may run. */
+  async violation(
+    tool: Tool,
+    { toolCallId, input, args, assets }: NewCall,
+  ): Promise<string | null> {
     // A person approved this call.
     if (this.#approved.has(toolCallId)) return null
     const { context, reads } = this.#labelsOf(toolCallId, input)
@@ -95,7 +98,7 @@ export class MessageLabels {
     // Text has replaced the references within longer texts in `args`.
     const inside = [...new Set([input, args])].map((one) => assetReads(one, labelsOf, assets))
     const labels = { context, reads: [...reads, ...(await Promise.all(inside)).flat()] }
-    return denialOf(tool, { written: input, args, labels })
+    return violationWords(tool, { written: input, args, labels })
   }
 
   #labelsOf(toolCallId: string, input: unknown): GivenLabels {

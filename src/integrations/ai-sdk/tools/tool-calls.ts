@@ -18,6 +18,7 @@ import { outputValue } from '../../model-output.ts'
 import { mayHoldReference } from '../../plain-tools.ts'
 import { describingSchema } from '../../reference-schema.ts'
 import { MessageLabels } from '../../trust/message-labels.ts'
+import { denialText } from '../../trust/session-labels.ts'
 import { flowTool, type MessageTrust } from '../../trust/tool-trust.ts'
 
 /** The options of a call. */
@@ -102,8 +103,8 @@ export class ToolCalls {
       )
       const labels = new MessageLabels(messages, trust)
       const call = { toolCallId, input, args: args ?? input, assets }
-      const denial = await labels.denial(tool, call)
-      if (denial !== null) throw new ByrefError('flow_denied', denial)
+      const words = await labels.violation(tool, call)
+      if (words !== null) throw new ByrefError('flow_denied', denialText(tool, words))
     }
     if (!resolving) {
       if (this.#checks) await checkFound(tool, input)
