@@ -4,6 +4,7 @@ import type { AssetInfo } from '../assets/asset-store.ts'
 import type { Assets } from '../assets/assets-contract.ts'
 import { extractAssets } from '../assets/extract/extract.ts'
 import { mapInParallel } from '../assets/in-parallel.ts'
+import { offload } from '../boundary/store.ts'
 import { ByrefError } from '../core/errors.ts'
 import type { AssetEvent, AssetOrigin, ConversationEvent } from '../core/events/events.ts'
 import { isPlainObject } from '../core/json/json.ts'
@@ -11,9 +12,11 @@ import { walkFields } from '../core/json/walk-fields.ts'
 import type { WrittenLabel } from '../core/labels/label.ts'
 import { canonicalPart, partType } from '../core/messages/canonical-part.ts'
 import { checkKeys } from '../core/messages/check-keys.ts'
+import { fromHistory } from '../core/messages/from-history.ts'
 import type { Attachment, Message, MessageMetadata } from '../core/messages/message.ts'
 import { readParts } from '../core/messages/message-parts.ts'
 import { isOffloaded } from '../core/messages/offloaded.ts'
+import { resultCall } from '../core/messages/results.ts'
 import { type MessageInput, toMessage } from '../core/messages/to-message.ts'
 import { type AssetRef, formatAssetRef, isAssetRef, parseAssetRef } from '../core/refs/asset-ref.ts'
 import { findAssetUrls, findEmbeddedRefs } from '../core/refs/embedded-refs.ts'
@@ -47,7 +50,7 @@ export async function acceptMessages(
   }
   const noted = new Set(known)
   const accepted: Accepted = { events: [], messageIds: [] }
-  for (const input of inputs) {
+  for (const input of inputs.flatMap(fromHistory)) {
     checkKeys(input)
     const message = toMessage(input)
     checkNamed(message)
@@ -110,11 +113,15 @@ const MAKERS: ReadonlyMap<string, AssetOrigin> = new Map([
   ['tool', 'tool'],
 ])
 
-/** Returns content and metadata with their bodies replaced by assets, and the events of these assets. */
+/**
+ * Returns content and metadata with their bodies replaced by assets, and the events of these assets. A long result of a
+ * call becomes an asset, too.
+ */
 async function extracted(
-  { content, content_type, metadata, sender }: Message,
+  message: Message,
   assets: Assets,
 ): Promise<{ content: unknown; metadata: MessageMetadata; events: AssetEvent[] }> {
+  const { content, content_type, metadata, sender } = message
   const by = MAKERS.get(sender.participant_role) ?? 'system'
   const events: AssetEvent[] = []
   const isParts = content_type === 'multipart/mixed' && Array.isArray(content)
@@ -124,6 +131,12 @@ async function extracted(
     { assets: scoped, by },
   )
   const found = value as { content: unknown; metadata: MessageMetadata }
+  const toolCallId = resultCall(message)
+  if (toolCallId !== null) {
+    const call = { tool: sender.participant_id, toolCallId }
+    const kept = await offload(call, { value: found.content, events: [] }, () => scoped)
+    return { content: kept.value, metadata: found.metadata, events }
+  }
   const stored = isParts ? (found.content as unknown[]).map(storedPart) : found.content
   return { content: stored, metadata: found.metadata, events }
 }

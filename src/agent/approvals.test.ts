@@ -175,6 +175,7 @@ describe('approvals', () => {
     await waiting(first, 'c')
     await first.close()
     await expect(run.result).rejects.toMatchObject({ code: 'interrupted' })
+    await expect(Array.fromAsync(run)).rejects.toMatchObject({ code: 'interrupted' })
     const model = scriptedModel(['Paid.'])
     const second = createAgent({ model, tools: [pay], log, limits: { runTimeoutMs: 60_000 } })
     expect(await second.resumeAll()).toBe(1)

@@ -93,9 +93,13 @@ describe('run.partialOutputStream', () => {
     expect(parts).toEqual([value])
   })
 
-  it('stops at invalid JSON', async () => {
-    const { parts, result } = await partsOf('{"title": nonsense, "rows": []}')
-    expect(parts).toEqual([])
-    await expect(result).rejects.toThrow()
+  it('yields nothing for invalid JSON, and throws if the run fails', async () => {
+    await expect(partsOf('{"title": nonsense, "rows": []}')).rejects.toThrow(
+      'no turn for request 2',
+    )
+    const turns = ['{"title": nonsense, "rows": []}', JSON.stringify(value)]
+    const run = createAgent({ model: scriptedModel(turns) }).run({ messages: 'Go', output: schema })
+    for await (const part of run.partialOutputStream)
+      expect(JSON.stringify(part)).not.toContain('nonsense')
   })
 })

@@ -4,7 +4,7 @@ import { withoutCarriedBytes } from '../assets/extract/asset-shapes.ts'
 import { extractAssets } from '../assets/extract/extract.ts'
 import { binaryBody } from '../assets/extract/found-body.ts'
 import { isPlainJson } from '../assets/extract/may-hold-assets.ts'
-import { ByrefError } from '../core/errors.ts'
+import { ByrefError, type ByrefErrorCode, loggedMessage } from '../core/errors.ts'
 import type { AssetEvent } from '../core/events/events.ts'
 import { inBackground } from '../core/in-background.ts'
 import { Branch, copyTree } from '../core/json/copy-json.ts'
@@ -62,16 +62,23 @@ export async function storeResult(
   const { events, scoped } = scopeFor(call, assets())
   const { tool, toolCallId, signal } = call
   const maker = { by: 'tool', tool, toolCallId } as const
-  const { value, errors } = await extractAssets(result, { assets: scoped, signal, ...maker })
-  // Other errors are about the bytes themselves, and stay in the result.
-  for (const { code, message } of errors) {
-    if (code !== 'storage_failed' && code !== 'storage_full') continue
-    throw new ByrefError(
-      code,
-      `The tool has run, but its result is lost, because it could not be stored (${message}). Do not repeat the call unless its effects may happen twice.`,
-    )
+  try {
+    const { value, errors } = await extractAssets(result, { assets: scoped, signal, ...maker })
+    // Other errors are about the bytes themselves, and stay in the result.
+    const lost = errors.find(({ code }) => code === 'storage_failed' || code === 'storage_full')
+    if (lost) throw new ByrefError(lost.code as ByrefErrorCode, lost.message)
+    return { value: jsonValue(fetchedByReference(value), withoutCarriedBytes) as JsonValue, events }
+  } catch (error) {
+    throw error instanceof ByrefError ? lostResult(error.code, loggedMessage(error)) : error
   }
-  return { value: jsonValue(fetchedByReference(value), withoutCarriedBytes) as JsonValue, events }
+}
+
+/** Returns the error for a result that could not be stored. It keeps the model from repeating the call. */
+function lostResult(code: ByrefErrorCode, reason: string): ByrefError {
+  return new ByrefError(
+    code,
+    `The tool has run, but its result is lost, because it could not be stored (${reason.replace(/\.$/, '')}). Do not repeat the call unless its effects may happen twice.`,
+  )
 }
 
 /** Saves the bytes in a result, and then the whole value if it is long. References replace both. */

@@ -39,6 +39,15 @@ async function fill(): Promise<void> {
   await log.close()
 }
 
+async function fillLong(): Promise<void> {
+  const log = createSqliteLog(path())
+  await log.append(
+    'long',
+    Array.from({ length: 400 }, (_, i) => chat(`text ${i}`)),
+  )
+  await log.close()
+}
+
 function sql(text: string): void {
   const database = new DatabaseSync(path())
   database.exec(text)
@@ -169,6 +178,56 @@ describe('byref log', () => {
     await log.close()
     expect((await byref('verify')).status).toBe(0)
     expect((await byref('repair')).err).toContain('0 conversations repaired')
+  })
+
+  it('makes a damaged index again, and removes none of the records that it misses', async () => {
+    await fillLong()
+    const database = new DatabaseSync(path(), { defensive: false })
+    // The index loses its second half, and the table does not.
+    database.exec(`
+      CREATE TEMP TABLE kept AS SELECT * FROM records WHERE position > 200;
+      DELETE FROM records WHERE position > 200;
+      CREATE TEMP TABLE definition AS
+        SELECT * FROM sqlite_schema WHERE name = 'records_by_position';
+      PRAGMA writable_schema = ON;
+      DELETE FROM sqlite_schema WHERE name = 'records_by_position';
+      PRAGMA writable_schema = RESET;
+      INSERT INTO records SELECT * FROM kept;
+      PRAGMA writable_schema = ON;
+      INSERT INTO sqlite_schema SELECT * FROM definition;
+      PRAGMA writable_schema = RESET`)
+    database.close()
+    const verified = await byref('verify')
+    expect([verified.status, verified.out]).toEqual([1, expect.stringMatching(/^file\t/)])
+    const dry = await byref('repair', '--dry-run')
+    expect(dry.err).toContain('its indexes are made again first')
+    const repaired = await byref('repair')
+    expect(repaired.err).toContain('0 conversations repaired, 0 not repaired')
+    expect(await byref('verify')).toMatchObject({ status: 0 })
+    const log = createSqliteLog(path())
+    expect(await log.read('long', { limit: 500 })).toHaveLength(400)
+    await log.close()
+  })
+
+  it('removes nothing if an index cannot be made again', async () => {
+    await fillLong()
+    const database = new DatabaseSync(path())
+    const { pgoffset, pgsize } = Object(
+      database
+        .prepare(
+          "SELECT pgoffset, pgsize FROM dbstat WHERE name = 'records_by_position' AND pagetype = 'leaf' ORDER BY pageno DESC",
+        )
+        .get(),
+    )
+    database.close()
+    const bytes = await readFile(path())
+    await writeFile(path(), bytes.fill(0, pgoffset, pgoffset + pgsize))
+    const repaired = await byref('repair')
+    expect([repaired.status, repaired.err]).toEqual([
+      1,
+      expect.stringContaining('so nothing was removed'),
+    ])
+    expect(existsSync(join(folder, 'data', 'damaged'))).toBe(false)
   })
 
   it('finds a wrong summary, rebuilds it, and restores sound conversations', async () => {

@@ -65,7 +65,8 @@ ${STORAGE_HELP}
 verify sets damaged conversations aside: servers and workers skip them, and lists show the damage. It
 restores conversations that are intact again. repair first copies what it removes to a file for each
 conversation. An open run then ends with an error, and queued messages are not answered, because it
-is unknown what was already done. Send them again.
+is unknown what was already done. Send them again. If the file of the log is damaged, repair first
+makes its indexes again, and removes nothing if that fails.
 
 All work while servers use the data. A server that works on a deleted conversation ends the run at
 its next record. Results go to stdout, progress to stderr. Status 1 means that verify found damage,
@@ -194,11 +195,7 @@ async function remove({ log, args, all, namespace, json }: Task): Promise<number
 }
 
 async function verify(task: Task): Promise<number> {
-  let damaged = 0
-  for (const problem of (await upkeepOf(task.log).check?.()) ?? []) {
-    damaged++
-    print(task.json, { file: problem }, `file\t${problem}`)
-  }
+  let damaged = await checkFile(task)
   const checked = await check(task, async ({ log, id, namespace, before, damage }) => {
     if (damage) damaged++
     if (damage || before) await upkeepOf(log).setAside(id, damage)
@@ -209,7 +206,29 @@ async function verify(task: Task): Promise<number> {
   return damaged > 0 ? 1 : 0
 }
 
+/** Prints what is wrong with the file of the log. Returns the number of problems. */
+async function checkFile({ log, json }: Task): Promise<number> {
+  const problems = (await upkeepOf(log).check?.()) ?? []
+  for (const problem of problems) print(json, { file: problem }, `file\t${problem}`)
+  return problems.length
+}
+
+/** Makes the indexes of a damaged file again. Without them, a repair would miss records and remove them. */
+async function rebuildIndexes({ log, dryRun }: Task): Promise<void> {
+  if (dryRun)
+    return note('The file is damaged. Without --dry-run, its indexes are made again first')
+  try {
+    await upkeepOf(log).rebuildIndexes?.()
+    note('The file was damaged, and its indexes were made again')
+  } catch (cause) {
+    const message =
+      'The file is damaged, and its indexes cannot be made again, so nothing was removed. Export the conversations that are intact, or restore a backup'
+    throw new ByrefError('log_failed', message, { cause })
+  }
+}
+
 async function repair(task: Task): Promise<number> {
+  if ((await checkFile(task)) > 0) await rebuildIndexes(task)
   let left = 0
   let repaired = 0
   await check(task, async ({ log, id, namespace, before, damage }) => {

@@ -18,8 +18,8 @@ import type { Sessions } from './sessions.ts'
 
 /**
  * One run. It continues whether or not you follow it, in this process or another. Iterate over it to read its events
- * from the first one. Events that are only streamed arrive from that moment on. Read the bodies of new assets with
- * `agent.assets`, or in `callbacks.onEvent`.
+ * from the first one. Events that are only streamed arrive from that moment on. If the agent is closed first, iterating
+ * throws `interrupted`. Read the bodies of new assets with `agent.assets`, or in `callbacks.onEvent`.
  */
 export interface Run<Output = unknown> extends AsyncIterable<ConversationEvent> {
   /** The run's id; empty until a run has taken the messages. */
@@ -35,13 +35,14 @@ export interface Run<Output = unknown> extends AsyncIterable<ConversationEvent> 
   readonly result: Promise<RunResult<Output>>
   /**
    * The model's text as it streams, over all steps, with a blank line between these. If you iterate later, the text so
-   * far comes in one piece.
+   * far comes in one piece. If the run fails, iterating throws the error of `result` after the text.
    */
   readonly textStream: AsyncIterable<string>
   /**
    * For a run with `output`: the value so far, each time that it has grown. It is not complete and not validated.
    * `result` has the complete, valid value. If you iterate after an answer, its value comes once. If the model corrects
-   * its answer, the value starts again. Of an answer with drafts, it is the value of the first draft.
+   * its answer, the value starts again. Of an answer with drafts, it is the value of the first draft. If the run fails,
+   * iterating throws the error of `result` after the values.
    */
   readonly partialOutputStream: AsyncIterable<DeepPartial<Output>>
   /** Returns the conversation's messages so far. */
@@ -100,7 +101,7 @@ export class FollowedRun<Output = unknown> {
       messageIds: this.messageIds,
       result: this.result,
       get textStream() {
-        return textStream(followed.#events)
+        return withFailure(textStream(followed.#events), followed.result)
       },
       get partialOutputStream() {
         const partial = partialOutput(followed.#events, () => {
@@ -108,7 +109,7 @@ export class FollowedRun<Output = unknown> {
           return session ? runOf(session.state, followed.id)?.overrides?.output : undefined
         })
         // The requested schema determines the type of the answer.
-        return partial as AsyncIterable<DeepPartial<Output>>
+        return withFailure(partial, followed.result) as AsyncIterable<DeepPartial<Output>>
       },
       get messages() {
         return followed.#session?.state.messages ?? []
@@ -181,8 +182,7 @@ export class FollowedRun<Output = unknown> {
 
   /** Ends with an error. */
   fail(error: unknown): void {
-    if (this.#hasStarted) this.#events.end()
-    else this.#events.fail(error)
+    this.#events.fail(error)
     this.#finish()
     this.#settle.reject(error)
   }
@@ -225,6 +225,15 @@ export class FollowedRun<Output = unknown> {
     const { assets } = this.#sessions as Sessions
     runResult<Output>(session, run, { schema: this.#output, assets }).then(resolve, reject)
   }
+}
+
+/** Yields the values, and then throws the error with which the run has failed. */
+async function* withFailure<T>(
+  values: AsyncIterable<T>,
+  result: Promise<unknown>,
+): AsyncGenerator<T, void> {
+  yield* values
+  await result
 }
 
 /** Returns a run whose messages were deleted before it started. */

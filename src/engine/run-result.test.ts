@@ -54,10 +54,10 @@ describe('Run.textStream', () => {
     expect(await textOf(run.textStream)).toEqual([LONG])
   })
 
-  it('ends with a run that fails, and throws if there is no run', async () => {
+  it('throws if the run fails, and if there is no run', async () => {
     const agent = createAgent({ model: scriptedModel([new Error('no')]) })
     const run = agent.run({ messages: say('x') })
-    expect(await textOf(run.textStream)).toEqual([])
+    await expect(textOf(run.textStream)).rejects.toMatchObject({ code: 'model_failed' })
     const refused = agent.run({ messages: [] })
     await expect(textOf(refused.textStream)).rejects.toMatchObject({ code: 'invalid_message' })
   })

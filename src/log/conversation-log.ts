@@ -78,6 +78,13 @@ export interface LogUpkeep {
   cut(conversation: string, after: number): Promise<number>
   /** Returns the problems that the database reports about the whole storage. Absent if the storage checks itself. */
   check?(): Promise<readonly string[]>
+  /**
+   * Makes the indexes of the storage again from its records, so that no record is missed. Absent if the storage does that
+   * itself.
+   *
+   * @throws ByrefError `log_failed` if the records themselves cannot be read
+   */
+  rebuildIndexes?(): Promise<void>
 }
 
 /** Options of an append. */

@@ -81,6 +81,7 @@ export interface StorageUpkeep {
   stored(place: Place, page: Required<ReadOptions>): Promise<StoredRecord[]>
   cut(place: Place, after: number): Promise<number>
   check?(): Promise<readonly string[]>
+  rebuildIndexes?(): Promise<unknown>
 }
 
 /** Makes the log of one namespace, which checks the arguments of its methods. */
@@ -172,6 +173,9 @@ function upkeepOf(
     stored: (id, page) => use(() => upkeep.stored(placeOf(id), page)),
     cut: (id, after) => use(() => upkeep.cut(placeOf(id), after)),
     ...(upkeep.check && { check: () => use(async () => upkeep.check?.() ?? []) }),
+    ...(upkeep.rebuildIndexes && {
+      rebuildIndexes: () => use(async () => upkeep.rebuildIndexes?.()).then(() => {}),
+    }),
   }
 }
 

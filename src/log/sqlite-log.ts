@@ -1,5 +1,6 @@
 import { checkOptions, checkValue, is } from '../core/check-options.ts'
 import { connect } from '../sqlite/connection.ts'
+import { isCorrupt } from '../sqlite/sqlite-errors.ts'
 import type { ConversationLog, Lease, LogChange } from './conversation-log.ts'
 import {
   type ConversationRow,
@@ -87,13 +88,8 @@ class SqliteStorage implements LogStorage {
         rowsOf<RecordRow>(sql.read.all(key, after, limit)).map(storedRecord),
       ),
     cut: (place, after) => this.#cut(place, after),
-    check: () =>
-      this.#connection.read(({ other }) =>
-        other('PRAGMA integrity_check(20)')
-          .all()
-          .map((row) => String(row.integrity_check))
-          .filter((problem) => problem !== 'ok'),
-      ),
+    check: () => this.#connection.read(problemsOf),
+    rebuildIndexes: () => this.#connection.write(({ other }) => other('REINDEX').run()),
   }
 
   get closed(): boolean {
@@ -220,6 +216,17 @@ class SqliteStorage implements LogStorage {
 
   #notify(place: Place, change?: Partial<LogChange>): void {
     this.#changes.notify(changeOf(place, change))
+  }
+}
+
+/** Returns what SQLite finds wrong with the file. A damaged page may also end its check. */
+function problemsOf({ other }: Statements): string[] {
+  try {
+    const rows = other('PRAGMA integrity_check(20)').all()
+    return rows.map((row) => String(row.integrity_check)).filter((problem) => problem !== 'ok')
+  } catch (error) {
+    if (isCorrupt(error)) return [error.errstr]
+    throw error
   }
 }
 

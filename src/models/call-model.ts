@@ -212,10 +212,13 @@ function isAnswer(part: ModelStreamPart): boolean {
   return part?.type === 'file' || (part?.type === 'tool-call' && !part.providerExecuted)
 }
 
+/** The reasons of an answer that must not be empty: it has calls, or the provider does not say why it ended. */
+const NOT_EMPTY: ReadonlySet<string> = new Set(['tool-calls', 'other'])
+
 /** Returns why an answer is invalid; null if it is not. */
 function problemOf(part: FinishPart, isEmpty: boolean): string | null {
   const reason = finishReasonOf(part)
-  if (reason !== 'error' && !(isEmpty && reason === 'other')) return null
+  if (reason !== 'error' && !(isEmpty && NOT_EMPTY.has(reason))) return null
   const { raw } = part.finishReason ?? {}
   const problem = reason === 'error' ? 'invalid' : 'empty'
   return `The answer was ${problem}${raw ? ` (${raw})` : ''}`

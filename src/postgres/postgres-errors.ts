@@ -1,4 +1,4 @@
-import { ByrefError, type ByrefErrorCode, UnavailableError } from '../core/errors.ts'
+import { ByrefError, type ByrefErrorCode, errorMessage, UnavailableError } from '../core/errors.ts'
 
 /** The user of a database, for error messages. */
 export interface DatabaseOwner {
@@ -56,14 +56,22 @@ const WORDS: [RegExp, string][] = [
   [/password/, 'the server refused the user or the password: check the connection string'],
 ]
 
-/** Codes of a server that cannot be used at the moment, besides those of a lost connection. */
+/** Codes with which the same work may succeed later, besides those of a lost connection. */
 const UNAVAILABLE: ReadonlySet<string> = new Set([
   '57P03',
   '53300',
   'ECONNREFUSED',
   'ETIMEDOUT',
   'ENOENT',
+  '55P03',
+  '57014',
+  '40001',
+  '40P01',
 ])
+
+/** Errors of the `pg` package for a server or a pool that did not answer in time. */
+const TIMEOUT =
+  /^(timeout exceeded when trying to connect|Query read timeout)|due to connection timeout/
 
 const NOT_CONNECTED =
   'the server closed the connection before it was ready: check that PostgreSQL answers at this host and port'
@@ -90,7 +98,8 @@ export function databaseError(
   const known = ADVICE[code] ?? ADVICE[code.slice(0, 2)] ?? wordsOf(error)
   const fitting = isConnecting && known === LOST ? NOT_CONNECTED : known
   const advice = fitting ?? `see the cause${code && ` (${code})`}`
-  const Failure = known === LOST || UNAVAILABLE.has(code) ? UnavailableError : ByrefError
+  const isTemporary = known === LOST || UNAVAILABLE.has(code) || TIMEOUT.test(errorMessage(error))
+  const Failure = isTemporary ? UnavailableError : ByrefError
   return new Failure(failed, `The ${what} on PostgreSQL failed: ${advice}`, { cause: error })
 }
 

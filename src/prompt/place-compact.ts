@@ -9,7 +9,7 @@ import { resultCall } from '../core/messages/results.ts'
 import { MAX_ROWS, type Placer, type Placing } from './placer.ts'
 import { resultItem } from './result-item.ts'
 import type { TextPart } from './transcript-item.ts'
-import { attachmentsOf, userParts } from './user-parts.ts'
+import { filesOfAnswer, userParts } from './user-parts.ts'
 
 /** The part of a conversation that a compaction covers. */
 export interface Covered {
@@ -121,7 +121,7 @@ function namesIn(messages: readonly Message[], known: Covered['known']): Set<str
   for (const message of messages) {
     if (isData(message)) continue
     if (message.sender.participant_role === 'assistant') {
-      attachmentsOf(message, { known, names })
+      filesOfAnswer(message, { known, names })
       continue
     }
     const id = resultCall(message)

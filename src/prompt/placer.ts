@@ -12,6 +12,7 @@ import {
   type AssistantItem,
   assistantItem,
   bytesSent,
+  contentOf,
   isBody,
   itemTokens,
   type MediaPart,
@@ -20,7 +21,7 @@ import {
   type TextPart,
   type TranscriptItem,
 } from './transcript-item.ts'
-import { attachmentsOf, marker, userParts } from './user-parts.ts'
+import { filesOfAnswer, marker, userParts } from './user-parts.ts'
 
 /** How messages are shown. */
 export interface Placing {
@@ -289,16 +290,14 @@ export class Placer {
     this.#fetched = []
     const names = new Set<string>()
     const known = this.#knownHere
-    const files = attachmentsOf(message, { known, names, how: 'From your answer,' })
+    const files = filesOfAnswer(message, { known, names, how: 'From your answer,' })
     const answer = assistantItem(message, files.length > 0)
     // Providers reject an empty answer.
     if (answer.parts.length + answer.calls.length > 0) {
       this.#bridge()
       this.#push(answer)
     }
-    if (typeof message.content === 'string') {
-      noteBareNames(message.content, this.#knownHere, names)
-    }
+    noteBareNames(contentOf(message), this.#knownHere, names)
     const hasCalls = answer.calls.length > 0
     if (hasCalls) this.#placeResults(answer.calls, { logged, names }, placing)
     // Few models accept files as parts of their own answers.

@@ -1,6 +1,7 @@
 import { isTextType } from '../assets/bodies/mime-type.ts'
 import type { JsonValue } from '../core/json/json.ts'
 import type { KeptReasoning, Message } from '../core/messages/message.ts'
+import { readParts } from '../core/messages/message-parts.ts'
 import { escapeBlocks, estimateTokens } from '../core/messages/metas-block.ts'
 import {
   type AnnouncedCall,
@@ -228,7 +229,13 @@ function orderOf(message: Message): readonly AnswerPart[] {
   ]
 }
 
-function contentOf({ content }: Message): string {
+/** Returns the text of an answer: that of its parts, or its content as JSON if it is something else. */
+export function contentOf({ content, content_type }: Message): string {
   if (typeof content === 'string') return content
+  if (content_type === 'multipart/mixed') {
+    return readParts(content)
+      .flatMap((part) => (part.type === 'text' ? part.text : []))
+      .join('\n')
+  }
   return content === null || content === undefined ? '' : JSON.stringify(content)
 }

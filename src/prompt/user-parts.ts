@@ -48,12 +48,25 @@ export function userParts(message: Message, known: KnownAssets): ShownMessage {
   return { parts: [...parts, ...embedded.filter(({ ref }) => !shown.has(ref))], names }
 }
 
+/** Returns the files of an answer: those among its parts, and its attachments. */
+export function filesOfAnswer(
+  message: Message,
+  options: Parameters<typeof attachmentsOf>[1],
+): (TextPart | MediaPart)[] {
+  const isParts = message.content_type === 'multipart/mixed'
+  const files = (isParts ? readParts(message.content) : []).filter(({ type }) => type === 'media')
+  return [
+    ...files.flatMap((file) => attachedParts(file as ReadMedia, options)),
+    ...attachmentsOf(message, options),
+  ]
+}
+
 /**
  * Returns the attachments of a message, each with its marker. Adds their references to `names`.
  *
  * @param how The first word of the markers. Default: `Attached`.
  */
-export function attachmentsOf(
+function attachmentsOf(
   message: Message,
   { known, names, how }: { known: KnownAssets; names: Set<string>; how?: string },
 ): (TextPart | MediaPart)[] {

@@ -59,7 +59,7 @@ export function connect<S extends TransactionStatements>(
   )
 
   function open(): OpenFile<S> {
-    if (file?.isTemporary) {
+    if (file?.problem) {
       file.db.close()
       file = null
     }
@@ -69,6 +69,7 @@ export function connect<S extends TransactionStatements>(
 
   function openToWrite(): OpenFile<S> {
     const opened = open()
+    if (opened.problem) throw opened.problem
     if (opened.isMoved()) throw movedError(owner)
     return opened
   }

@@ -13,8 +13,8 @@ const NO_FILES_BESIDE = new Set([14, 13, 4874, 5898])
 export interface OpenFile<S> {
   db: DatabaseSync
   sql: S
-  /** Whether it is read-only, and must be opened again for the next use. */
-  isTemporary: boolean
+  /** Why it was opened read-only, and must be opened again for the next use; null if it can be written. */
+  problem: Error | null
   /** Whether its path now names another file or none, so that nobody would find what is written. */
   isMoved(): boolean
 }
@@ -46,22 +46,26 @@ export function openFile<S>(path: string, kind: FileKind<S>): OpenFile<S> {
   } catch (error) {
     if (error instanceof TypeError && !('code' in error)) throw notThere(error)
     if (!isSqliteError(error) || !NO_FILES_BESIDE.has(error.errcode) || !isClosed(path)) throw error
+    const url = pathToFileURL(path)
+    url.search = 'mode=ro&immutable=1'
+    return { ...prepare(new Database(url), kind), problem: error, isMoved: () => false }
   }
-  const url = pathToFileURL(path)
-  url.search = 'mode=ro&immutable=1'
-  return { ...prepare(new Database(url), kind), isTemporary: true, isMoved: () => false }
 }
 
+/** Checks the file and its write-ahead log, which stays in its place while the file is open. */
 function moveCheck(path: string): () => boolean {
-  const find = () => statSync(path, { throwIfNoEntry: false })
-  const opened = find()
-  // For example `:memory:`.
-  if (!opened) return () => false
-  return () => {
-    const now = find()
-    // Some network disks change the number of a file that stays the same.
-    return !now || (now.ino !== opened.ino && now.birthtimeMs !== opened.birthtimeMs)
-  }
+  const checks = [path, `${path}-wal`].map((one) => {
+    const find = () => statSync(one, { throwIfNoEntry: false })
+    const opened = find()
+    // For example `:memory:`.
+    if (!opened) return () => false
+    return () => {
+      const now = find()
+      // Some network disks change the number of a file that stays the same.
+      return !now || (now.ino !== opened.ino && now.birthtimeMs !== opened.birthtimeMs)
+    }
+  })
+  return () => checks.some((isMoved) => isMoved())
 }
 
 /** Returns the error for Cloudflare's workerd, which has the module, but cannot open a database. */
@@ -76,7 +80,7 @@ function prepare<S>(db: DatabaseSync, kind: FileKind<S>): Omit<OpenFile<S>, 'isM
     // What is deleted is overwritten with zeros, so that the file no longer contains it.
     db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON')
     migrate(db, kind)
-    return { db, sql: kind.prepare(db), isTemporary: false }
+    return { db, sql: kind.prepare(db), problem: null }
   } catch (error) {
     db.close()
     throw error

@@ -1,4 +1,4 @@
-import { ByrefError, type ByrefErrorCode } from '../core/errors.ts'
+import { ByrefError, type ByrefErrorCode, UnavailableError } from '../core/errors.ts'
 
 const FULL = 13
 /** There is no space for the shared-memory file next to the database. */
@@ -60,8 +60,8 @@ export function fileError(error: unknown, owner: FileOwner): unknown {
 }
 
 /** Returns the error for a call that waited too long. */
-export function busyError(cause: unknown, { path, what, failed }: FileOwner): ByrefError {
-  return new ByrefError(
+export function busyError(cause: unknown, { path, what, failed }: FileOwner): UnavailableError {
+  return new UnavailableError(
     failed,
     `Another process locked the ${what} "${path}" for too long: stop that process, or set a longer busyTimeoutMs`,
     { cause },

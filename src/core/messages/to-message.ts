@@ -4,6 +4,7 @@ import { isPlainObject } from '../json/json.ts'
 import { newId } from '../new-id.ts'
 import { isAssetRef } from '../refs/asset-ref.ts'
 import { toDataBlock } from './data-block.ts'
+import type { ChatCall } from './from-history.ts'
 import {
   type AttachmentInput,
   MESSAGE_TYPES,
@@ -63,8 +64,18 @@ export type InputInput = MessageEnvelope &
   }
 /** The agent's state: data of the kind `state`. */
 export type StateInput = MessageEnvelope & Bookkeeping & { type: 'state'; state?: unknown }
-/** `{ role, content }`, commands to plugins, and complete messages. */
-export type ContentInput = MessageEnvelope & { content: unknown; content_type?: string }
+/**
+ * `{ role, content }`, commands to plugins, and complete messages. Also messages of a history that the AI SDK or
+ * OpenAI's chat completions have kept, with their calls and results.
+ */
+export type ContentInput = MessageEnvelope & {
+  content: unknown
+  content_type?: string
+  /** The calls of an assistant's message in a chat of OpenAI. */
+  tool_calls?: readonly ChatCall[]
+  /** The call whose result a message of the role `tool` is, in a chat of OpenAI. */
+  tool_call_id?: string
+}
 
 /** Every form of a message that is accepted. */
 export type MessageInput = Message | TextInput | DataInput | InputInput | StateInput | ContentInput
