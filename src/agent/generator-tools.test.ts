@@ -114,8 +114,8 @@ describe('a result that JSON has no form for', () => {
   it('fails if it contains a promise, because its value would be lost', async () => {
     // Its own rejection must not end the process.
     const { error } = await resultOf(() => ({ pages: [Promise.reject(new Error('late'))] }))
-    expect(error?.message).toBe(
-      'The result contains a promise at /pages/0. The tool must await it.',
+    expect(error?.message).toContain(
+      '(The result contains a promise at /pages/0. The tool must await it). Do not repeat the call',
     )
   })
 

@@ -225,19 +225,22 @@ function stepStart({
 
 /** Whether a call of the last answer still has no result after these events. */
 function isCallOpen(state: ConversationState, events: readonly ConversationEvent[]): boolean {
-  const open = new Set(state.runs.at(-1)?.steps.at(-1)?.callIds)
-  for (const id of open) {
-    // A call that streamed only in part, because the answer was interrupted, does not count.
-    const { call, resultMessageId } = state.calls[id] ?? {}
-    if (!call || resultMessageId !== undefined) open.delete(id)
-  }
-  for (const event of events) {
-    if (event.type === 'TOOL_CALL_END') open.add(event.toolCallId)
-    if (event.type !== 'NEW_MESSAGE') continue
-    const answered = resultCall(event.payload)
-    if (answered !== null) open.delete(answered)
-  }
-  return open.size > 0
+  const answered = new Set(
+    events.flatMap((event) => (event.type === 'NEW_MESSAGE' ? resultCall(event.payload) : null)),
+  )
+  const isNew = (event: ConversationEvent): boolean =>
+    event.type === 'TOOL_CALL_END' && !answered.has(event.toolCallId)
+  if (events.some(isNew)) return true
+  // The last calls are usually open for longest.
+  const last = state.runs
+    .at(-1)
+    ?.steps.at(-1)
+    ?.callIds.findLast((id) => {
+      // A call that streamed only in part, because the answer was interrupted, does not count.
+      const { call, resultMessageId } = state.calls[id] ?? {}
+      return call && resultMessageId === undefined && !answered.has(id)
+    })
+  return last !== undefined
 }
 
 function lastStepCalls({ runs, calls }: ConversationState): ConversationState['calls'] {

@@ -83,27 +83,18 @@ export class CallGraph {
    * may pass a call that waits for a person or for a later call.
    */
   isNext(id: string): boolean {
-    const node = this.#nodes.get(id)
-    if (!node || node.hadTurn) return false
-    while (this.#inOrder[this.#firstUnrecorded]?.hadTurn) this.#firstUnrecorded++
-    for (let i = this.#firstUnrecorded; i < node.index; i++) {
-      const earlier = this.#inOrder[i] as CallNode
-      if (!earlier.hadTurn && !letsPass(earlier, node)) return false
-    }
-    return true
+    return this.#inTurn(new Set([id])).length > 0
   }
 
-  /** Like {@link isNext}. If true, the result counts as being recorded. */
-  takeTurn(id: string): boolean {
-    const isNext = this.isNext(id)
-    if (isNext) (this.#nodes.get(id) as CallNode).hadTurn = true
-    return isNext
-  }
-
-  /** Returns those of the ended calls whose turn has come, in the order of the answer. See `takeTurn`. */
+  /**
+   * Returns those of the ended calls whose results may be recorded now, in the order of the answer. They then count as
+   * being recorded. See {@link isNext}.
+   */
   takeTurns(ended: Iterable<string>): string[] {
-    const indexOf = (id: string): number => this.#nodes.get(id)?.index ?? 0
-    return [...ended].sort((a, b) => indexOf(a) - indexOf(b)).filter((id) => this.takeTurn(id))
+    return this.#inTurn(new Set(ended)).map((node) => {
+      node.hadTurn = true
+      return node.plan.id
+    })
   }
 
   /** Marks the result of a call as recorded. */
@@ -127,6 +118,30 @@ export class CallGraph {
     this.#candidates.clear()
     for (const node of found) node.isReturned = true
     return found.map(({ plan, error }) => ({ plan, error }))
+  }
+
+  #inTurn(ended: ReadonlySet<string>): CallNode[] {
+    while (this.#inOrder[this.#firstUnrecorded]?.hadTurn) this.#firstUnrecorded++
+    const open = this.#inOrder.slice(this.#firstUnrecorded)
+    const found: CallNode[] = []
+    const passed: CallNode[] = []
+    let reaches: ReadonlyMap<CallNode, number> | undefined
+    /** The index of the last call that all earlier calls without a result let pass. */
+    let last = Infinity
+    for (const node of open) {
+      if (node.index > last || found.length === ended.size) break
+      if (node.hadTurn) continue
+      const isEnded = ended.has(node.plan.id)
+      // Of two values for one place, that of the later call stays.
+      if (isEnded && !passed.some((one) => writeOnePlace(one, node))) found.push(node)
+      else if (node.isPassed) passed.push(node)
+      else if (node.stage === 'begun') last = Math.min(last, node.index)
+      else {
+        reaches ??= reachesOf(open)
+        last = Math.min(last, reaches.get(node) as number)
+      }
+    }
+    return found
   }
 
   #linkSources(node: CallNode): void {
@@ -263,24 +278,33 @@ class CallNode {
   }
 }
 
-/** Whether a call waits for a person, or for this later call or one after it. Then the later call may pass it. */
-function letsPass(node: CallNode, { plan, index }: CallNode): boolean {
-  if (node.isPassed) {
-    // Of two values for one place, that of the later call stays.
-    return !placesOf(plan).some((one) => placesOf(node.plan).some((to) => overlap(one, to)))
-  }
-  const seen = new Set<CallNode>()
-  const stack = [node]
-  for (let current = stack.pop(); current; current = stack.pop()) {
-    const isPassed = current.stage === 'held' || current.isPassed
-    if (isPassed || current.index >= index) return true
-    if (current.stage !== 'waiting') continue
-    for (const source of [...current.needs, ...current.follows]) {
-      if (!seen.has(source)) stack.push(source)
-      seen.add(source)
+function writeOnePlace(a: CallNode, b: CallNode): boolean {
+  return placesOf(a.plan).some((one) => placesOf(b.plan).some((other) => overlap(one, other)))
+}
+
+/**
+ * Returns for each call the index of the last call that it waits for, its own if it waits for none. Infinity if it waits
+ * for a person. Later calls up to that index may be recorded before it.
+ */
+function reachesOf(nodes: readonly CallNode[]): ReadonlyMap<CallNode, number> {
+  const reaches = new Map<CallNode, number>()
+  const isWithPerson = ({ stage, isPassed }: CallNode): boolean => stage === 'held' || isPassed
+  const sources = [
+    ...nodes.filter(isWithPerson).map((node) => ({ node, reach: Infinity })),
+    ...nodes.toReversed().map((node) => ({ node, reach: node.index })),
+  ]
+  // The furthest comes first, so that each call is visited once.
+  for (const { node: source, reach } of sources) {
+    const stack = reaches.has(source) ? [] : [source]
+    for (let node = stack.pop(); node; node = stack.pop()) {
+      reaches.set(node, reach)
+      for (const next of node.dependents) {
+        const waits = next.stage === 'waiting' && (next.needs.has(node) || next.follows.has(node))
+        if (waits && !reaches.has(next)) stack.push(next)
+      }
     }
   }
-  return false
+  return reaches
 }
 
 /**
