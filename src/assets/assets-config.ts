@@ -53,7 +53,10 @@ export interface AssetLimits {
   quotaBytes?: number
   /** Assets in one namespace (`quota_exceeded`). Default: none. */
   quotaAssets?: number
-  /** Bytes of text or JSON that become a value in memory (`asset_too_large`). Default: 256 MiB. */
+  /**
+   * Bytes of text or JSON that become a value in memory, and of all values that one call receives (`asset_too_large`).
+   * Default: 256 MiB.
+   */
   valueBytes?: number
   /** Bytes of parsed content that stay in memory for the next reference. Default: 64 MiB. */
   cacheBytes?: number

@@ -285,6 +285,15 @@ describe('resolveAssets', () => {
     await expect(given(named, list)).rejects.toThrow('cannot be converted to array')
   })
 
+  it('limits the values of one call together, because many references can name one file', async () => {
+    const small = createAssets({ config: { limits: { valueBytes: 1_000 } } })
+    const { ref } = await small.save(Buffer.from('x'.repeat(400)), 'text/plain')
+    const tool = toolOf({ type: 'array', items: { type: 'string' } })
+    const read = (count: number) => resolveAssets(tool, { p: Array(count).fill(ref) }, () => small)
+    expect((await read(2)).args.p).toEqual(['x'.repeat(400), 'x'.repeat(400)])
+    await expect(read(3)).rejects.toMatchObject({ code: 'asset_too_large' })
+  })
+
   it('reports values of the wrong type', async () => {
     await expect(given(bytes.ref, accepting({ type: 'object' }))).rejects.toThrow(
       /image\/png, 9 bytes and cannot be converted to object/,

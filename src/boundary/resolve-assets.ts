@@ -12,6 +12,7 @@ import { ArgumentPlaces, PLACES_AT_ONCE, type Place } from './argument-places.ts
 import { convertAsset } from './convert-asset.ts'
 import type { JsonSchema } from './describe-schema.ts'
 import { type Codec, takingReferences } from './describe-tool.ts'
+import { jsonLength } from './store.ts'
 import { jsonSchemaOf, type Tool } from './tool.ts'
 
 /** A text that stands for a value which is not JSON until the arguments are validated. */
@@ -80,7 +81,8 @@ function mentions(schema: JsonSchema, keyword: string, value = ''): boolean {
  * place, or a branch of it, asks for. Each reference is resolved once, and its content is never scanned for more
  * references. A reference is rejected where a branch says `asset_ref_acceptable: false`. All other references stay.
  *
- * @throws ByrefError the error of the reference that failed, or `invalid_arguments` if its value does not fit
+ * @throws ByrefError the error of the reference that failed; `invalid_arguments` if its value does not fit;
+ *   `asset_too_large` if all values together exceed `limits.valueBytes`
  */
 export async function resolveAssets(
   tool: Tool,
@@ -100,7 +102,12 @@ export async function resolveAssets(
     for (const stream of streams) if (!stream.locked) stream.cancel().catch(() => {})
   }
 
+  let total = 0
   function put(place: Place, text: string, { value, schema }: Converted): void {
+    const { valueBytes } = assets().config.limits
+    const isFirst = total === 0
+    total += sizeOf({ value, schema }, valueBytes - total)
+    if (total > valueBytes && !isFirst) throw tooLarge(valueBytes)
     if (value instanceof ReadableStream) streams.push(value)
     const takesText = schema.asset_ref_as !== undefined && [schema.type].flat().includes('string')
     const needsPlaceholder = takesText && typeof value !== 'string'
@@ -137,6 +144,20 @@ export async function resolveAssets(
     release()
     throw error
   }
+}
+
+/** Returns the approximate size of a value in memory, in bytes. Stops counting soon after `most`. */
+function sizeOf({ value, schema }: Converted, most: number): number {
+  if (value instanceof Uint8Array) return value.byteLength
+  // A value in another form is read when the tool asks for it.
+  return schema.asset_ref_as === undefined ? jsonLength(value, most) : 0
+}
+
+function tooLarge(limit: number): ByrefError {
+  return new ByrefError(
+    'asset_too_large',
+    `The values of the references in this call have more than ${limit} bytes together (limits.valueBytes). Pass fewer of them in one call.`,
+  )
 }
 
 /** A value in the form of one of the schemas of its place. */

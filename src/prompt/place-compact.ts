@@ -4,7 +4,6 @@ import type { AssetCreated, Compaction } from '../core/events/events.ts'
 import { isData } from '../core/messages/data-block.ts'
 import { isDeleted, type Message } from '../core/messages/message.ts'
 import { escapeBlocks } from '../core/messages/metas-block.ts'
-import { readMetadata } from '../core/messages/read-metadata.ts'
 import { resultCall } from '../core/messages/results.ts'
 import { MAX_ROWS, type Placer, type Placing } from './placer.ts'
 import { resultItem } from './result-item.ts'
@@ -112,26 +111,47 @@ function dataIn(messages: readonly Message[], { merge, board }: Placing): TextPa
 
 /** Returns the references of the assets that messages name. */
 function namesIn(messages: readonly Message[], known: Covered['known']): Set<string> {
-  const calls = new Map(
-    messages.flatMap((message) =>
-      readMetadata(message).calls.map((call) => [call.id, call] as const),
-    ),
-  )
   const names = new Set<string>()
   for (const message of messages) {
-    if (isData(message)) continue
-    if (message.sender.participant_role === 'assistant') {
-      filesOfAnswer(message, { known, names })
-      continue
-    }
-    const id = resultCall(message)
-    const call = id === null ? undefined : calls.get(id)
-    const found = call
-      ? resultItem(call, { message, number: 0 }, { known, whole: true }).names
-      : userParts(message, known).names
-    for (const name of found) names.add(name)
+    const { written, bare } = namesOf(message)
+    for (const name of written) names.add(name)
+    for (const name of bare) if (known.get(name)) names.add(name)
   }
   return names
+}
+
+/** The references in a message: written as references, and as bare URLs, which count only for known assets. */
+interface MessageNames {
+  written: ReadonlySet<string>
+  bare: readonly string[]
+}
+
+/** By message. A message never changes, and planning a compaction reads all of them many times. */
+const namesByMessage = new WeakMap<Message, MessageNames>()
+
+function namesOf(message: Message): MessageNames {
+  const before = namesByMessage.get(message)
+  if (before) return before
+  const written = namesFor(message, { get: () => undefined })
+  const all = namesFor(message, { get: (ref) => ({ ...ANY_ASSET, ref }) })
+  const names = { written, bare: [...all].filter((name) => !written.has(name)) }
+  namesByMessage.set(message, names)
+  return names
+}
+
+const ANY_ASSET = { assetId: '', by: 'user', mime: '', kind: 'file', size: 0 } as AssetCreated
+
+function namesFor(message: Message, known: Covered['known']): ReadonlySet<string> {
+  if (isData(message)) return new Set()
+  if (message.sender.participant_role === 'assistant') {
+    const names = new Set<string>()
+    filesOfAnswer(message, { known, names })
+    return names
+  }
+  const id = resultCall(message)
+  if (id === null) return userParts(message, known).names
+  const call = { id, name: '', arguments: {} }
+  return resultItem(call, { message, number: 0 }, { known, whole: true }).names
 }
 
 /** Whether a message is a user's message that a run answers. */
