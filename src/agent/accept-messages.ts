@@ -169,7 +169,7 @@ function named(attachments: unknown): NamedAttachment[] {
       'invalid_message',
       typeof why === 'string'
         ? `An attachment is invalid: ${why}`
-        : 'metadata.attachments must be a list of { assetRef, … } or of bodies, such as a File, { mimeType, dataBase64 }, or await openAsBlob(path) of node:fs. A path alone is not read.',
+        : 'attachments must be a list of { assetRef, … } or of bodies, such as a File, { mimeType, dataBase64 }, or await openAsBlob(path) of node:fs. A path alone is not read.',
     )
   }
   return attachments as NamedAttachment[]

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { defineTool } from '../boundary/tool.ts'
 import type { LogRecord } from '../core/events/events.ts'
 import type { ConversationLog } from '../log/conversation-log.ts'
@@ -91,6 +91,38 @@ describe('limits', () => {
     })
     expect((await run.result).reason).toBe(reason)
     expect(model.requests).toHaveLength(2)
+  })
+
+  it('of tokens warn once if the provider reports no usage', async () => {
+    const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
+    onTestFinished(() => warn.mockRestore())
+    const parts: LanguageModelV4StreamPart[] = [
+      { type: 'text-start', id: '1' },
+      { type: 'text-delta', id: '1', delta: 'Hi' },
+      { type: 'text-end', id: '1' },
+      {
+        type: 'finish',
+        finishReason: { unified: 'stop', raw: 'stop' },
+        usage: {
+          inputTokens: {
+            total: undefined,
+            noCache: undefined,
+            cacheRead: undefined,
+            cacheWrite: undefined,
+          },
+          outputTokens: { total: undefined, text: undefined, reasoning: undefined },
+        },
+      },
+    ]
+    const model = {
+      ...scriptedModel([]),
+      doStream: async () => ({ stream: ReadableStream.from(parts) }),
+    }
+    const limited = createAgent({ model, limits: { tokens: 5 } })
+    for (let i = 0; i < 2; i++) await limited.run({ messages: say('go') }).result
+    expect(warn.mock.calls.flat().map(String)).toEqual([
+      expect.stringContaining('reports no usage, so limits.tokens has no effect'),
+    ])
   })
 
   it('of cost require a price', async () => {

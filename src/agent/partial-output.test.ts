@@ -46,6 +46,19 @@ describe('run.partialOutputStream', () => {
     }
   })
 
+  it('yields a long value less often, and at the end the complete one', async () => {
+    const long = { title: 'Long', rows: Array.from({ length: 2_000 }, (_, n) => ({ n })) }
+    const agent = createAgent({ model: scriptedModel([JSON.stringify(long)]) })
+    const run = agent.run({ messages: 'Go', output: schema })
+    const deltas = Array.fromAsync(run).then((events) =>
+      events.filter(({ type }) => type === 'TEXT_MESSAGE_CONTENT'),
+    )
+    const parts = await Array.fromAsync(run.partialOutputStream)
+    expect(parts.at(-1)).toEqual(long)
+    expect(parts.length).toBeLessThan((await deltas).length * 0.8)
+    expect(parts.length).toBeGreaterThan(100)
+  })
+
   it('yields the value in an answer that wraps it', async () => {
     for (const text of ['{"answer":["a text that is long","b"]}', '["a text that is long","b"]']) {
       const agent = createAgent({ model: scriptedModel([text]) })

@@ -1,7 +1,9 @@
 import { ByrefError } from '../core/errors.ts'
 import { isoTime } from '../core/iso-time.ts'
 import { newId } from '../core/new-id.ts'
-import { assertAssetId } from '../core/refs/asset-ref.ts'
+import { assertAssetId, formatAssetRef } from '../core/refs/asset-ref.ts'
+import type { FieldKey } from '../core/refs/field-key.ts'
+import { parseVariableRef } from '../core/refs/variable-ref.ts'
 import type { AssetRecord, FullAssetStore, StoreSaveOptions } from './asset-store.ts'
 import { sha256 } from './bodies/digest.ts'
 import { kindOf, normalizeMimeType } from './bodies/mime-type.ts'
@@ -84,11 +86,21 @@ export function checkDigest(named: string, actual: string): void {
 /** Returns the error for an unknown id. `namespace` is the one that the reference names. */
 export function assetNotFound(assetId: string, namespace?: string): ByrefError {
   const missing = `There is no asset ${JSON.stringify(assetId)}`
-  if (namespace === undefined) return new ByrefError('asset_not_found', `${missing} here.`)
-  const [asset, field] = [encodeURIComponent(namespace), encodeURIComponent(assetId)]
+  // A model may write a path as it does after a variable: asset://id/content[0].name.
+  const path = parseVariableRef(`†${assetId}`)
+  const { kind = assetId, path: keys = [] } = path?.type === 'variable' ? path : {}
+  if (namespace === undefined) {
+    const advice = keys.length > 0 ? ` ${fieldAdvice(kind, keys)}` : ''
+    return new ByrefError('asset_not_found', `${missing} here.${advice}`)
+  }
   const where = `in the namespace ${JSON.stringify(namespace)}, or you may not read it.`
-  const advice = `For a field of the asset ${JSON.stringify(namespace)}, write asset://${asset}/content/${field}.`
-  return new ByrefError('asset_not_found', `${missing} ${where} ${advice}`)
+  const field = kind === 'content' && keys.length > 0 ? keys : [kind, ...keys]
+  return new ByrefError('asset_not_found', `${missing} ${where} ${fieldAdvice(namespace, field)}`)
+}
+
+function fieldAdvice(id: string, keys: readonly FieldKey[]): string {
+  const ref = formatAssetRef({ id, fieldPath: ['content', ...keys] })
+  return `For a field of the asset ${JSON.stringify(id)}, write ${ref}.`
 }
 
 /** Returns the error for an id that is already used. */

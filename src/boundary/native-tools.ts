@@ -43,18 +43,20 @@ const NATIVE: Readonly<Record<NativeToolName, Tool>> = {
 
 const OWN_TOOL: Check<Tool> = is.group(TOOL_OPTIONS)
 
+const NAME = is.oneOf('save_asset', 'fetch_asset', 'search_asset', 'query_tables', 'edit_asset')
+
 /** A tool of the app, or the name of a native tool. */
-export const TOOL: Check<Tool | NativeToolName> = is.either(
-  is.oneOf('save_asset', 'fetch_asset', 'search_asset', 'query_tables', 'edit_asset'),
-  {
+export const TOOL: Check<Tool | NativeToolName> = {
+  ...is.either(NAME, {
     ...OWN_TOOL,
     inside(value, path) {
       const { type, id } = Object(value)
       if (type === 'provider') throw providerTool(path, id)
       OWN_TOOL.inside?.(value, path)
     },
-  },
-)
+  }),
+  expected: `a tool made by defineTool, or the name of one of byref's tools (${NAME.expected})`,
+}
 
 function providerTool(path: string, id: unknown): ByrefError {
   return new ByrefError(

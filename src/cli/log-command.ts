@@ -120,7 +120,9 @@ export async function command(argv: string[]): Promise<number> {
   const storage = await openStorage(values, isNew)
   try {
     if (!storage.hasLog && !isNew)
-      throw new UsageError(`There is no conversation log in ${storage.folder}`)
+      throw new UsageError(
+        `There is no conversation log in ${storage.folder}: no file conversations.sqlite. Name its folder with --data`,
+      )
     const { namespace, id, json, copies = join(storage.folder, 'damaged') } = values
     return await task({
       log: storage.log().scoped(namespace ?? null),

@@ -3,9 +3,12 @@ import type { ConversationEvent } from '../core/events/events.ts'
 import { isPlainObject, type JsonObject, type JsonValue } from '../core/json/json.ts'
 import { answerValue } from '../models/json-answer.ts'
 
+/** A long value is yielded again when its text has grown by this part, because each time copies all of it. */
+const GROWTH = 1 / 512
+
 /**
- * Yields the JSON of the model's answer while it streams: the value so far, after each piece of text that changed it.
- * If the beginning was missed, or another process runs the answer, it yields the value once.
+ * Yields the JSON of the model's answer while it streams: the value so far, after each piece of text that changed it, and
+ * less often when it is long. If the beginning was missed, or another process runs the answer, it yields the value once.
  *
  * @param schema Returns the schema of the output.
  */
@@ -18,17 +21,24 @@ export async function* partialOutput(
   const { JSONParser } = await import('@streamparser/json')
   let messageId = ''
   let json: PartialJson | undefined
+  function* value(): Generator<unknown, void> {
+    if (!json?.hasNews) return
+    const answer = json.take()
+    const wanted = schema() ?? { type: 'object' }
+    // `{}` may be the beginning of `{ answer: value }`.
+    if (wanted.type !== 'object' && isEmptyObject(answer)) return
+    yield answerValue(answer, wanted)
+  }
   for await (const { id, text } of pieces({ [Symbol.asyncIterator]: () => reader })) {
     if (!json || id !== messageId) {
+      yield* value()
       json = new PartialJson(new JSONParser({ emitPartialTokens: true, emitPartialValues: true }))
       messageId = id
     }
-    const answer = json.write(text)
-    const wanted = schema() ?? { type: 'object' }
-    // `{}` may be the beginning of `{ answer: value }`.
-    if (answer === undefined || (wanted.type !== 'object' && isEmptyObject(answer))) continue
-    yield answerValue(answer, wanted)
+    json.write(text)
+    if (json.growth >= GROWTH) yield* value()
   }
+  yield* value()
 }
 
 function isEmptyObject(value: JsonValue): boolean {
@@ -79,6 +89,11 @@ class PartialJson {
   #isOver = false
   #isBroken = false
   #value: unknown
+  /** The length of the text so far, and when the value was last taken. */
+  #length = 0
+  #taken = 0
+  /** Whether the value has changed since it was last taken. */
+  hasNews = false
   /** The text or number that is being written, if it is the next item of a list. */
   #item: { list: unknown[]; value: unknown } | null = null
 
@@ -99,14 +114,25 @@ class PartialJson {
     }
   }
 
-  /** Returns a copy of the value so far; undefined if the text added nothing. */
-  write(text: string): JsonValue | undefined {
+  /** The part of the text that has come since the value was last taken. */
+  get growth(): number {
+    return (this.#length - this.#taken) / this.#length
+  }
+
+  write(text: string): void {
+    this.#length += text.length
     // A model may write a code fence, or some words, before the JSON.
     const start = this.#hasBegun ? 0 : text.search(/[{[]/)
-    if (start === -1 || this.#isOver || this.#isBroken) return undefined
+    if (start === -1 || this.#isOver || this.#isBroken) return
     this.#hasBegun = true
     this.#parser.write(text.slice(start))
-    if (this.#isBroken && !this.#isOver) return undefined
+    if (this.#isOver || !this.#isBroken) this.hasNews = true
+  }
+
+  /** Returns a copy of the value so far. */
+  take(): JsonValue {
+    this.hasNews = false
+    this.#taken = this.#length
     const { list, value } = this.#item ?? {}
     list?.push(value)
     const copy = structuredClone(this.#value) as JsonValue

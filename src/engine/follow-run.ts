@@ -39,10 +39,10 @@ export interface Run<Output = unknown> extends AsyncIterable<ConversationEvent> 
    */
   readonly textStream: AsyncIterable<string>
   /**
-   * For a run with `output`: the value so far, each time that it has grown. It is not complete and not validated.
-   * `result` has the complete, valid value. If you iterate after an answer, its value comes once. If the model corrects
-   * its answer, the value starts again. Of an answer with drafts, it is the value of the first draft. If the run fails,
-   * iterating throws the error of `result` after the values.
+   * For a run with `output`: the value so far, each time that it has grown, and less often when it is long. It is not
+   * complete and not validated. `result` has the complete, valid value. If you iterate after an answer, its value
+   * comes once. If the model corrects its answer, the value starts again. Of an answer with drafts, it is the value of
+   * the first draft. If the run fails, iterating throws the error of `result` after the values.
    */
   readonly partialOutputStream: AsyncIterable<DeepPartial<Output>>
   /** Returns the conversation's messages so far. */

@@ -173,6 +173,13 @@ async function streamOnce(
 /** The warnings that this process has emitted. */
 const warned = new Set<string>()
 
+/** Emits a warning, once in this process. */
+export function warnOnce(message: string, detail = ''): void {
+  if (warned.has(message)) return
+  warned.add(message)
+  warn(detail ? `${message}: ${detail}` : message)
+}
+
 /** Warns once of each setting or other feature that the provider does not support. byref itself chooses the format of the answer. */
 function warnOfSettings(
   model: LanguageModel,
@@ -180,10 +187,7 @@ function warnOfSettings(
 ): void {
   for (const warning of warnings ?? []) {
     if (warning.type !== 'unsupported' || warning.feature === 'responseFormat') continue
-    const message = `${nameOf(model)} does not support "${warning.feature}"`
-    if (warned.has(message)) continue
-    warned.add(message)
-    warn(warning.details ? `${message}: ${warning.details}` : message)
+    warnOnce(`${nameOf(model)} does not support "${warning.feature}"`, warning.details)
   }
 }
 
@@ -316,7 +320,8 @@ function bodyText(body: string): string {
   }
 }
 
-function nameOf({ provider, modelId }: LanguageModel): string {
+/** Returns the name of a model for messages: `provider (model)`. */
+export function nameOf({ provider, modelId }: LanguageModel): string {
   return `${provider} (${modelId})`
 }
 

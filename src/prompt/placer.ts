@@ -290,7 +290,8 @@ export class Placer {
     this.#fetched = []
     const names = new Set<string>()
     const known = this.#knownHere
-    const files = filesOfAnswer(message, { known, names, how: 'From your answer,' })
+    const options = { known, names, how: 'From your answer,' }
+    const files = mayHaveFiles(message) ? filesOfAnswer(message, options) : []
     const answer = assistantItem(message, files.length > 0)
     // Providers reject an empty answer.
     if (answer.parts.length + answer.calls.length > 0) {
@@ -358,6 +359,11 @@ function placedMessages(
   return messages.filter(
     (message) => !isDeleted(message) && (merge === 'engine' || !isShown(writerOf(message))),
   )
+}
+
+/** Whether an answer may have files. Few have. */
+function mayHaveFiles(message: Message): boolean {
+  return message.content_type === 'multipart/mixed' || readMetadata(message).attachments.length > 0
 }
 
 /** Returns the text for a file that is left out, or that was deleted. Its marker is before it. */

@@ -109,9 +109,9 @@ export function listen(
 
 function cannotListen(error: NodeJS.ErrnoException, hostname: string, port: number): ByrefError {
   const reasons: Record<string, string> = {
-    EADDRINUSE: `Port ${port} is in use: stop the program that listens there, or choose another port with --port`,
-    EACCES: `This user may not listen on port ${port}: choose a port above 1023 with --port`,
-    EADDRNOTAVAIL: `${hostname} is not an address of this machine: choose another with --host`,
+    EADDRINUSE: `Port ${port} is in use: stop the program that listens there, or choose another port`,
+    EACCES: `This user may not listen on port ${port}: choose a port above 1023`,
+    EADDRNOTAVAIL: `${hostname} is not an address of this machine: choose another host`,
   }
   const reason =
     reasons[error.code ?? ''] ?? `Cannot listen on ${hostname}:${port}: ${error.message}`

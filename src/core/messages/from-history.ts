@@ -6,13 +6,6 @@ import type { KeptReasoning, ToolResultMark } from './message.ts'
 import type { AnnouncedCall } from './read-metadata.ts'
 import type { ContentInput, MessageInput } from './to-message.ts'
 
-/** A call in a message of OpenAI's chat completions. `arguments` is JSON as text. */
-export interface ChatCall {
-  id: string
-  type?: string
-  function: { name: string; arguments: string }
-}
-
 type Fields = Record<string, unknown>
 
 /**

@@ -4,7 +4,6 @@ import { isPlainObject } from '../json/json.ts'
 import { newId } from '../new-id.ts'
 import { isAssetRef } from '../refs/asset-ref.ts'
 import { toDataBlock } from './data-block.ts'
-import type { ChatCall } from './from-history.ts'
 import {
   type AttachmentInput,
   MESSAGE_TYPES,
@@ -64,6 +63,13 @@ export type InputInput = MessageEnvelope &
   }
 /** The agent's state: data of the kind `state`. */
 export type StateInput = MessageEnvelope & Bookkeeping & { type: 'state'; state?: unknown }
+/** A call in a message of OpenAI's chat completions. `arguments` is JSON as text. */
+export interface ChatCall {
+  id: string
+  type?: string
+  function: { name: string; arguments: string }
+}
+
 /**
  * `{ role, content }`, commands to plugins, and complete messages. Also messages of a history that the AI SDK or
  * OpenAI's chat completions have kept, with their calls and results.

@@ -13,9 +13,13 @@ import type { CompactionReason, ConversationEvent } from '../../core/events/even
 import { inBackground } from '../../core/in-background.ts'
 import type { KeptReasoning } from '../../core/messages/message.ts'
 import { newId } from '../../core/new-id.ts'
-import { callModel, isPromptTooLong } from '../../models/call-model.ts'
+import { callModel, isPromptTooLong, nameOf, warnOnce } from '../../models/call-model.ts'
 import { jsonAnswer, rejectsToolsWithSchema } from '../../models/json-answer.ts'
-import type { ModelCallOptions, ModelStreamPart } from '../../models/language-model.ts'
+import type {
+  LanguageModel,
+  ModelCallOptions,
+  ModelStreamPart,
+} from '../../models/language-model.ts'
 import { type ModelCapabilities, withCost } from '../../models/model-capabilities.ts'
 import { callSettings, type ModelSettings } from '../../models/model-settings.ts'
 import { type RenamedTools, renameParameters } from '../../models/parameter-names.ts'
@@ -85,6 +89,7 @@ export async function askModel(
       }
       await answer.accepted()
       const { response } = answer.reader
+      if (limits.tokens !== Infinity) warnWithoutUsage(response, model)
       return { ...response, usage: withCost(response.usage, price) }
     })
     await logAnswer(prepared, messageId, response)
@@ -100,6 +105,12 @@ export async function askModel(
   }
   answer.calls?.close()
   await answer.calls?.settled()
+}
+
+/** Warns once if the provider reports no usage, because a token limit then has no effect. */
+function warnWithoutUsage({ usage }: ModelResponse, model: LanguageModel): void {
+  if (usage.inputTokens !== null || usage.outputTokens !== null) return
+  warnOnce(`${nameOf(model)} reports no usage, so limits.tokens has no effect`)
 }
 
 /** Returns the error for a prompt that is too long although nothing in it can be left out. */

@@ -25,6 +25,16 @@ const toolsOf = ({ requests }: ReturnType<typeof scriptedModel>) =>
   requests.map(({ tools = [] }) => tools.map(({ name }) => name))
 
 describe('createAgent({ prepareStep })', () => {
+  it('is named in the error of a run that it makes fail', async () => {
+    const { agent } = setup(() => {
+      throw new TypeError('mine')
+    })
+    await expect(agent.run({ messages: 'Look' }).result).rejects.toMatchObject({
+      code: 'run_failed',
+      message: 'prepareStep failed: mine',
+    })
+  })
+
   it('receives which step of which run is next', async () => {
     const steps: StepToPrepare[] = []
     const { agent, model } = setup((step) => {

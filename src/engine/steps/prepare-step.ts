@@ -1,7 +1,7 @@
 import { describeTools } from '../../boundary/describe-tool.ts'
 import type { Tool } from '../../boundary/tool.ts'
 import { checkOptions, is, type OptionTable } from '../../core/check-options.ts'
-import { ByrefError } from '../../core/errors.ts'
+import { ByrefError, errorMessage } from '../../core/errors.ts'
 import { onceResolved } from '../../core/once-resolved.ts'
 import { capabilitiesOf } from '../../models/capabilities.ts'
 import { type LanguageModel, MODEL } from '../../models/language-model.ts'
@@ -85,9 +85,15 @@ async function askApp(scope: RunScope, messageId: string): Promise<StepSettings 
   const work = workOf(scope)
   const stepNumber = work.run.steps.findIndex((step) => step.messageId === messageId)
   const step = { ...work, messageId, model, stepNumber, context }
-  const chosen = await scope.during(() => settings.prepareStep?.(step))
+  const chosen = await scope.during(async () => settings.prepareStep?.(step)).catch(failed)
   if (chosen) checkOptions('prepareStep', chosen, STEP_SETTINGS)
   return chosen
+}
+
+/** Throws the error, and says where it comes from. */
+function failed(cause: unknown): never {
+  if (cause instanceof ByrefError) throw cause
+  throw new ByrefError('run_failed', `prepareStep failed: ${errorMessage(cause)}`, { cause })
 }
 
 function pickTools(tools: ReadonlyMap<string, Tool>, ids: readonly string[]): Map<string, Tool> {
