@@ -116,7 +116,9 @@ export type StreamListener = (
 export interface Agent {
   /** Null if the agent has no name. */
   readonly name: string | null
+  /** The model that `createAgent` received. */
   readonly model: LanguageModel
+  /** The tools that the model may call, including byref's own and those of plugins. */
   readonly tools: readonly Tool[]
   /**
    * Lists the tools as models see them, with the size of each, and when prompts contain it. With a `query`, lists the

@@ -12,8 +12,11 @@ import type { TableRows } from './tables/table-rows.ts'
 
 /** Options of {@link Assets.save}. */
 export interface SaveOptions extends SaveAssetOptions {
+  /** The name of the file. Default: that of a `File`. */
   name?: string | null
+  /** What the model reads about the asset, besides its name and type. */
   description?: string
+  /** The kind of the asset in its metadata, of your choice. */
   assetType?: string
   /** An id of your choice. If it is taken, `save` rejects with `asset_exists`. Default: a new id. */
   assetId?: string
@@ -36,6 +39,7 @@ export interface StructuredAssetInput {
 export interface SaveAssetOptions extends AssetMaker, NamespaceOption {
   /** After this time, the asset is no longer found. Default: it does not expire. */
   expiresAt?: Date | string | null
+  /** Aborting it stops the work. Nothing is saved then. */
   signal?: AbortSignal
 }
 

@@ -55,7 +55,9 @@ export interface PromptOptions {
    * every asset of the conversation.
    */
   describeAssets?: DescribedAssets
+  /** How long a prompt may become before it is compacted, and how what is left out is summarized. */
   history?: HistoryOptions
+  /** How many files a prompt may have, and how large they may be. */
   media?: MediaBudget
   /** Overrides what byref knows about the model: the types that it accepts, its context window, its price. */
   capabilities?: CapabilityOverrides

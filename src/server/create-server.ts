@@ -79,6 +79,7 @@ export interface ServerOptions extends ServedAgents {
   speakAs?: (caller: Caller) => boolean
   /** Who may use the server. Without it, no token is needed, and the server listens on loopback only. */
   auth?: AuthOptions
+  /** Limits of requests and uploads. */
   limits?: ServerLimits
   /**
    * Hosts that requests may name in addition to localhost and IP addresses, such as `box.local`. `*` allows any host: use it
