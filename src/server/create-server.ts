@@ -11,6 +11,7 @@ import {
 } from '../agent/served-agents.ts'
 import { checkOptions, is, type OptionTable } from '../core/check-options.ts'
 import { ByrefError } from '../core/errors.ts'
+import { inBackground } from '../core/in-background.ts'
 import type { JsonValue } from '../core/json/json.ts'
 import { appFiles } from './app-files.ts'
 import { AUTH_OPTIONS, Auth, type AuthOptions } from './auth/auth.ts'
@@ -28,7 +29,6 @@ import {
   errorsOnly,
   jsonAnswer,
   type Pipeline,
-  reportFailure,
   type ServerLogger,
 } from './pipeline.ts'
 import { createReaders, type Readers } from './readers/readers.ts'
@@ -154,6 +154,7 @@ class AgentServer implements Server {
   readonly #limit: (caller: Caller) => Promise<void>
   readonly #hub: EventHub
   readonly #readers: Readers | null
+  readonly #uploads: ResumableUploads | null
   readonly #app = new Hono()
   #isDraining = false
 
@@ -172,16 +173,17 @@ class AgentServer implements Server {
     if (options.app) checkApp(options.app)
     this.#hub = new EventHub(agents, this.#first.log)
     this.#readers = createReaders(agents, this.#first.log)
-    const uploads = options.uploads ? new ResumableUploads(options.uploads, uploadBytes) : null
-    const routes = this.#routes(uploads)
+    this.#uploads = options.uploads ? new ResumableUploads(options.uploads, uploadBytes) : null
+    const routes = this.#routes()
     this.openApi = openApiDocument(routes)
-    this.#mount(routes, { uploads, guard })
+    this.#mount(routes, guard)
   }
 
   /** A field, because apps pass it to a server or mount it. */
   readonly fetch = (request: Request): Response | Promise<Response> => this.#app.fetch(request)
 
   listen(options?: ListenOptions): Promise<Listening> {
+    if (this.#uploads) inBackground('Deleting expired uploads', this.#uploads.sweep())
     return listen(this.#app, options, {
       needsToken: this.#auth.required,
       drain: async () => {
@@ -197,7 +199,7 @@ class AgentServer implements Server {
     this.#readers?.close()
   }
 
-  #routes(uploads: ResumableUploads | null): Route[] {
+  #routes(): Route[] {
     const agentsOf = (caller: Caller) => this.#agentsOf(caller)
     return [
       ...infoRoutes(agentsOf, { auth: this.#auth, checkLog: () => this.#checkLog() }),
@@ -212,14 +214,11 @@ class AgentServer implements Server {
       ...assetRoutes,
       signRoute(this.#auth),
       ...uploadRoutes,
-      ...(uploads ? [uploads.route()] : []),
+      ...(this.#uploads ? [this.#uploads.route()] : []),
     ]
   }
 
-  #mount(
-    routes: readonly Route[],
-    { uploads, guard }: { uploads: ResumableUploads | null; guard: ReturnType<typeof createGuard> },
-  ): void {
+  #mount(routes: readonly Route[], guard: ReturnType<typeof createGuard>): void {
     const { allowedOrigins: origins = [], log = errorsOnly, app: workbench } = this.#options
     const app = this.#app
     const metrics = createMetrics(this.#hub)
@@ -240,7 +239,7 @@ class AgentServer implements Server {
         return c.text(await metrics.text(), 200, { 'content-type': metrics.contentType })
       }),
     )
-    if (uploads) this.#mountUploads(uploads, pipeline)
+    if (this.#uploads) this.#mountUploads(this.#uploads, pipeline)
     app.all('/api/*', (c) =>
       pipeline(c, '/api/*', () => {
         throw new ByrefError('not_found', `Unknown path: ${c.req.path}`)
@@ -282,10 +281,7 @@ class AgentServer implements Server {
         const caller = await this.#callerOf(c)
         requireRole(caller, 'member')
         await this.#limit(caller)
-        const { body, status, headers } = await uploads.handle(c.req.raw, {
-          caller,
-          report: (error) => reportFailure(c, error),
-        })
+        const { body, status, headers } = await uploads.handle(c.req.raw, caller)
         return c.newResponse(body, status as StatusCode, Object.fromEntries(headers))
       }),
     )

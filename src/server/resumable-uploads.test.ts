@@ -1,5 +1,13 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { Upload } from 'tus-js-client'
 import { describe, expect, it } from 'vitest'
@@ -362,7 +370,7 @@ describe('pieces of uploads', () => {
     const headers = { authorization: `Bearer ${await token('member')}`, 'tus-resumable': '1.0.0' }
     const create = { method: 'POST', headers: { ...headers, 'upload-length': '9' } }
     const answer = await fetch(`${url}/api/uploads`, create)
-    expect(await refusal(answer)).toEqual({ status: 500, code: 'internal' })
+    expect(await refusal(answer)).toEqual({ status: 503, code: 'storage_failed' })
     expect((await fetch(`${url}/healthz`)).status).toBe(200)
   })
 
@@ -375,12 +383,68 @@ describe('pieces of uploads', () => {
     const headers = { authorization: `Bearer ${await token('member')}`, 'tus-resumable': '1.0.0' }
     const create = () =>
       fetch(`${url}/api/uploads`, { method: 'POST', headers: { ...headers, 'upload-length': '9' } })
-    expect((await create()).status).toBe(201)
+    const made = await create()
+    const { pathname } = new URL(made.headers.get('location') ?? '', url)
+    const info = join(folder, 'uploads', `${pathname.split('/').at(-1)}.json`)
+    rmSync(info)
+    mkdirSync(info)
+    const unreadable = await fetch(url + pathname, { method: 'DELETE', headers })
+    expect(await refusal(unreadable)).toEqual({ status: 503, code: 'storage_failed' })
     rmSync(join(folder, 'uploads'), { recursive: true })
     writeFileSync(join(folder, 'uploads'), 'where a folder belongs')
-    expect(await refusal(await create())).toEqual({ status: 500, code: 'internal' })
-    expect(logged).toMatchObject([{ err: { code: 'EEXIST' }, path: '/api/uploads' }])
+    expect(await refusal(await create())).toEqual({ status: 503, code: 'storage_failed' })
+    expect(logged).toMatchObject([
+      { err: { code: 'storage_failed', cause: { code: 'EISDIR' } }, path: pathname },
+      { err: { code: 'storage_failed', cause: { code: 'EEXIST' } }, path: '/api/uploads' },
+    ])
   })
+
+  it('are rejected at once if the disk has no space for them', async ({ onTestFinished }) => {
+    const folder = temporary(onTestFinished)
+    const uploadBytes = Number.MAX_SAFE_INTEGER
+    const { url, close } = await listening(folder, { limits: { uploadBytes } })
+    onTestFinished(close)
+    const answer = await fetch(`${url}/api/uploads`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${await token('member')}`,
+        'tus-resumable': '1.0.0',
+        'upload-length': String(uploadBytes),
+      },
+    })
+    expect(await refusal(answer)).toEqual({ status: 507, code: 'storage_full' })
+    expect(readdirSync(join(folder, 'uploads'))).toEqual([])
+  })
+
+  it.skipIf(!existsSync('/dev/full'))(
+    'are deleted when they fill the disk, so that there is space for other data',
+    async ({ onTestFinished }) => {
+      const folder = temporary(onTestFinished)
+      const { url, close } = await listening(folder, { log: { info() {}, error() {} } })
+      onTestFinished(close)
+      const headers = { authorization: `Bearer ${await token('member')}`, 'tus-resumable': '1.0.0' }
+      const made = await fetch(`${url}/api/uploads`, {
+        method: 'POST',
+        headers: { ...headers, 'upload-length': '9' },
+      })
+      const { href } = new URL(made.headers.get('location') ?? '', url)
+      const file = join(folder, 'uploads', href.split('/').at(-1) ?? '')
+      rmSync(file)
+      symlinkSync('/dev/full', file)
+      const piece = await fetch(href, {
+        method: 'PATCH',
+        headers: {
+          ...headers,
+          'upload-offset': '0',
+          'content-type': 'application/offset+octet-stream',
+        },
+        body: 'some data',
+      })
+      expect(await refusal(piece)).toEqual({ status: 507, code: 'storage_full' })
+      expect(readdirSync(join(folder, 'uploads'))).toEqual([])
+      expect((await fetch(href, { method: 'HEAD', headers })).status).toBe(404)
+    },
+  )
 
   it('are logged with who sent them', async ({ onTestFinished }) => {
     const logged: Record<string, unknown>[] = []
@@ -396,7 +460,9 @@ describe('pieces of uploads', () => {
     expect(logged).toMatchObject([{ path: '/api/uploads', subject: 'member of team' }])
   })
 
-  it('are removed after a day if the upload is abandoned', async ({ onTestFinished }) => {
+  it('are removed after a day if the upload is abandoned, also while nobody uploads', async ({
+    onTestFinished,
+  }) => {
     const folder = temporary(onTestFinished)
     const uploads = join(folder, 'uploads')
     mkdirSync(uploads)
@@ -413,12 +479,10 @@ describe('pieces of uploads', () => {
       writeFileSync(join(uploads, `answer-${id}`), '{}')
       utimesSync(join(uploads, `answer-${id}`), new Date(created), new Date(created))
     }
-    const { url, close } = await listening(folder)
+    const { close } = await listening(folder)
     onTestFinished(close)
-    const headers = { authorization: `Bearer ${await token('member')}`, 'tus-resumable': '1.0.0' }
-    const answer = await fetch(`${url}/api/uploads/none`, { method: 'HEAD', headers })
-    expect(answer.status).toBe(404)
-    expect(readdirSync(uploads).sort()).toEqual(['answer-young', 'young', 'young.json'])
+    const left = () => readdirSync(uploads).sort()
+    await expect.poll(left).toEqual(['answer-young', 'young', 'young.json'])
   })
 
   it('are rejected with the usual error format, and for pages of other origins', async ({

@@ -1,10 +1,12 @@
-import { createReadStream, mkdirSync } from 'node:fs'
-import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { createReadStream, createWriteStream, existsSync, mkdirSync } from 'node:fs'
+import { readdir, readFile, rm, stat, statfs, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
 import { FileStore } from '@tus/file-store'
 import { Server as TusServer, type Upload } from '@tus/server'
 import type { Assets, ImportOptions } from '../assets/assets-contract.ts'
 import { webStream } from '../assets/bodies/body-input.ts'
+import { ifExists, withStorageErrors } from '../assets/bodies/durable.ts'
 import { ByrefError, type ByrefErrorCode } from '../core/errors.ts'
 import { newId } from '../core/new-id.ts'
 import { setRecent } from '../core/recent.ts'
@@ -38,8 +40,8 @@ const REJECTED = new Set<ByrefErrorCode>([
 /** The server's data about a request. */
 interface UploadRequest {
   caller: Caller
-  /** Logs a failure of the server. */
-  report(error: unknown): void
+  /** Why the request failed. */
+  error?: unknown
 }
 
 type Imported = Awaited<ReturnType<typeof importOne>>
@@ -56,25 +58,39 @@ export class ResumableUploads {
   /** Running imports, by upload id. */
   readonly #imports = new Map<string, AbortController>()
   #opened: { store: FileStore; tus: TusServer } | null = null
-  #swept = 0
+  #sweptAt = 0
+  #sweeping: Promise<void> = Promise.resolve()
 
   constructor(folder: string, maxBytes: number) {
     this.#folder = folder
     this.#maxBytes = maxBytes
   }
 
-  /** Answers a request below `/api/uploads`. */
-  async handle(request: Request, { caller, report }: UploadRequest): Promise<Response> {
-    const { store, tus } = this.#open()
-    if (Date.now() - this.#swept >= SWEEP_MS) {
-      this.#swept = Date.now()
-      // Another process may have removed the same upload.
-      await store.deleteExpired().catch(() => {})
-      await this.#deleteExpiredAnswers().catch(() => {})
+  /**
+   * Answers a request below `/api/uploads`.
+   *
+   * @throws ByrefError `storage_full`, `storage_failed` if the disk fails
+   */
+  async handle(request: Request, caller: Caller): Promise<Response> {
+    return withStorageErrors('Storing the upload', async () => {
+      const { tus } = this.#open()
+      await this.sweep()
+      const known: UploadRequest = { caller }
+      this.#requests.set(request, known)
+      if (request.method === 'DELETE') await this.#stopImport(request, caller)
+      const answer = await tus.handleWeb(request)
+      if (answer.status >= 500) throw known.error
+      return withErrorBody(answer)
+    })
+  }
+
+  /** Deletes expired uploads and answers, unless it did so within the last hour. It never rejects. */
+  sweep(): Promise<void> {
+    if (Date.now() - this.#sweptAt >= SWEEP_MS && existsSync(this.#folder)) {
+      this.#sweptAt = Date.now()
+      this.#sweeping = this.#deleteExpired()
     }
-    this.#requests.set(request, { caller, report })
-    if (request.method === 'DELETE') await this.#stopImport(request, caller)
-    return withErrorBody(await tus.handleWeb(request))
+    return this.#sweeping
   }
 
   /** Returns the route that makes an asset of a complete upload. */
@@ -95,10 +111,7 @@ export class ResumableUploads {
   #open(): { store: FileStore; tus: TusServer } {
     if (this.#opened) return this.#opened
     mkdirSync(this.#folder, { recursive: true })
-    const store = new FileStore({
-      directory: this.#folder,
-      expirationPeriodInMilliseconds: KEEP_MS,
-    })
+    const store = fileStore(this.#folder)
     const namespaceOf = (request: Request) => this.#requests.get(request)?.caller.namespace ?? null
     const tus = new TusServer({
       path: '/api/uploads',
@@ -109,7 +122,8 @@ export class ResumableUploads {
       // The server sets the CORS headers of all its routes.
       allowedOrigins: [],
       namingFunction: () => newId(),
-      onUploadCreate: async (request, { metadata }) => {
+      onUploadCreate: async (request, { metadata, size = 0 }) => {
+        await requireSpace(this.#folder, size)
         return { metadata: { ...metadata, namespace: namespaceOf(request as Request) } }
       },
       onIncomingRequest: async (request, id) => {
@@ -118,9 +132,8 @@ export class ResumableUploads {
         throw { status_code: 404, body: 'This upload does not exist\n' }
       },
       onResponseError: (request, error) => {
-        const { status_code: status = 500, body } = error as { status_code?: number; body?: string }
-        const cause = error instanceof Error ? error : new Error(body?.trim())
-        if (status >= 500) this.#requests.get(request as Request)?.report(cause)
+        const known = this.#requests.get(request as Request)
+        if (known) known.error = error instanceof Error ? error : new Error(error.body.trim())
         return undefined
       },
     })
@@ -128,9 +141,12 @@ export class ResumableUploads {
     return this.#opened
   }
 
-  /** Returns an upload of a namespace, or null. */
+  /** Returns an upload of a namespace, or null. @throws ByrefError `storage_failed` if the disk fails */
   async #find(id: string, namespace: string | null): Promise<Upload | null> {
     if (!/^\w+$/.test(id)) return null
+    // For the store, every file that cannot be read is missing.
+    const read = () => ifExists(readFile(join(this.#folder, `${id}.json`)))
+    if ((await withStorageErrors('Reading the upload', read)) === null) return null
     const { store } = this.#open()
     const upload = await store.getUpload(id).catch(() => null)
     return (upload?.metadata?.namespace ?? null) === namespace ? upload : null
@@ -200,6 +216,12 @@ export class ResumableUploads {
     }
   }
 
+  async #deleteExpired(): Promise<void> {
+    const deleteUploads = async () => this.#open().store.deleteExpired()
+    // Another process may have removed the same upload.
+    await Promise.allSettled([deleteUploads(), this.#deleteExpiredAnswers()])
+  }
+
   async #deleteExpiredAnswers(): Promise<void> {
     const names = await readdir(this.#folder)
     for (const file of names.filter((name) => name.startsWith(ANSWER))) {
@@ -217,6 +239,37 @@ export class ResumableUploads {
   }
 }
 
+/** Returns a store that reports why the disk failed, and keeps no upload that fills it. */
+function fileStore(folder: string): FileStore {
+  const store = new FileStore({
+    directory: folder,
+    expirationPeriodInMilliseconds: KEEP_MS,
+  })
+  // The method of the store hides the cause.
+  store.write = async (body, id, offset) => {
+    const file = createWriteStream(join(folder, id), { flags: 'r+', start: offset })
+    try {
+      await withStorageErrors('Storing the upload', () => pipeline(body, file))
+    } catch (error) {
+      const isFull = error instanceof ByrefError && error.code === 'storage_full'
+      if (isFull) await store.remove(id).catch(() => {})
+      throw error
+    }
+    return offset + file.bytesWritten
+  }
+  return store
+}
+
+/** @throws ByrefError `storage_full` if a folder has no space for this many bytes */
+async function requireSpace(folder: string, size: number): Promise<void> {
+  const { bavail, bsize } = await statfs(folder)
+  if (size <= bavail * bsize) return
+  throw new ByrefError(
+    'storage_full',
+    `The disk has no space for this upload of ${size} bytes. Free some space.`,
+  )
+}
+
 const CODES: Readonly<Record<number, ByrefErrorCode>> = {
   404: 'not_found',
   410: 'not_found',
@@ -227,9 +280,7 @@ const CODES: Readonly<Record<number, ByrefErrorCode>> = {
 async function withErrorBody(answer: Response): Promise<Response> {
   if (answer.status < 400) return answer
   const { status } = answer
-  const text = (await answer.text()).trim()
-  const cause =
-    status < 500 ? new ByrefError(CODES[status] ?? 'bad_request', text) : new Error(text)
+  const cause = new ByrefError(CODES[status] ?? 'bad_request', (await answer.text()).trim())
   const headers = new Headers(answer.headers)
   headers.delete('content-length')
   return Response.json(failureOf(cause), { status, headers })
