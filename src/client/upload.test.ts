@@ -81,6 +81,29 @@ describe('upload, with XMLHttpRequest', () => {
     expect([made.asset.ref, read]).toEqual(['asset://a1', [1]])
   })
 
+  it('gives up at once and deletes its upload if the disk of the server is full', async () => {
+    const full = { error: { code: 'storage_full', message: 'Free some space' } }
+    const answers = [
+      new Response(null, { status: 201, headers: { location: '/api/uploads/u1' } }),
+      Response.json(full, { status: 507 }),
+      new Response(null, { status: 204 }),
+    ]
+    const seen: string[] = []
+    const fetch = async (url: unknown, { method = 'GET' }: RequestInit = {}) => {
+      seen.push(`${method} ${url}`)
+      return answers.shift() as Response
+    }
+    const sent = upload(
+      { ...transport, fetch: fetch as typeof globalThis.fetch, native: false },
+      new Blob(['xy']),
+      { pieceBytes: 1 },
+    )
+    await expect(sent).rejects.toMatchObject({ status: 507, code: 'storage_full' })
+    await expect
+      .poll(() => seen)
+      .toEqual(['POST /api/uploads', 'PATCH /api/uploads/u1', 'DELETE /api/uploads/u1'])
+  })
+
   it('throws errors of the server', async () => {
     const xhr = stubXhr()
     const sent = upload(transport, new Blob(['x']))

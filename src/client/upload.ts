@@ -94,6 +94,9 @@ type PiecesOptions = Required<
 /** Maximum number of consecutive attempts without progress. */
 const MAX_ATTEMPTS = 15
 
+/** Codes of failures that another attempt does not mend, although their status is 5xx. */
+const PERMANENT: ReadonlySet<string> = new Set(['storage_full', 'dependency_missing'])
+
 const TUS = { 'tus-resumable': '1.0.0' }
 
 /** An upload by the tus protocol 1.0 (tus.io/protocols/resumable-upload). */
@@ -114,11 +117,18 @@ class PieceUpload {
     this.#options = options
   }
 
-  /**
-   * Uploads the file. After a failure it asks how many bytes the server has, and sends the rest. Null if the server
-   * does not support it. An abort deletes the upload.
-   */
+  /** Uploads the file. Null if the server does not support it. If it gives up or is aborted, it deletes the upload. */
   async run(): Promise<UploadResult | null> {
+    try {
+      return await this.#sendAll()
+    } catch (error) {
+      this.#delete()
+      throw error
+    }
+  }
+
+  /** Sends the file. After a failure it asks how many bytes the server has, and sends the rest. */
+  async #sendAll(): Promise<UploadResult | null> {
     const { signal, retryDelay } = this.#options
     for (let failures = 0; ; ) {
       try {
@@ -131,7 +141,6 @@ class PieceUpload {
         }
         return await this.#finish(path)
       } catch (error) {
-        if (signal?.aborted) this.#delete()
         failures++
         if (failures === MAX_ATTEMPTS || !this.#mayRetry(error)) throw error
         await pause(pauseAfter(failures - 1, retryDelay), signal)
@@ -230,7 +239,7 @@ class PieceUpload {
 
   /** Returns whether to try again: after a temporary failure, or if the server has another offset or no upload. */
   #mayRetry(error: unknown): boolean {
-    if (!(error instanceof ApiError)) return false
+    if (!(error instanceof ApiError) || PERMANENT.has(error.code)) return false
     const isOutOfStep = error.status === 409 || error.status === 423
     return error.transient || (this.#path !== null && (isOutOfStep || isNotFound(error)))
   }
