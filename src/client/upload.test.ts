@@ -104,6 +104,12 @@ describe('upload, with XMLHttpRequest', () => {
       .toEqual(['POST /api/uploads', 'PATCH /api/uploads/u1', 'DELETE /api/uploads/u1'])
   })
 
+  it('rejects a string, which may be the path of a file', async () => {
+    const invalid = { code: 'asset_invalid', message: expect.stringContaining('openAsBlob(path)') }
+    const path = 'big.bin' as unknown as Blob
+    await expect(upload(transport, path)).rejects.toMatchObject(invalid)
+  })
+
   it('throws errors of the server', async () => {
     const xhr = stubXhr()
     const sent = upload(transport, new Blob(['x']))

@@ -1,3 +1,4 @@
+import { ByrefError } from '../core/errors.ts'
 import { unlessAborted } from '../core/on-abort.ts'
 import type { UploadResult } from '../wire/types.ts'
 import { pause, pauseAfter } from './follow-stream.ts'
@@ -46,12 +47,19 @@ const PIECE_BYTES = 16 * 1024 * 1024
 /**
  * Uploads a file. A large file is sent in pieces. After a lost connection or a restart of the server it continues with
  * the missing bytes, and gives up after 15 consecutive attempts without progress.
+ *
+ * @throws ByrefError `asset_invalid` for a string, which may be a path; ApiError
  */
 export async function upload(
   transport: Transport,
   file: Blob,
   options: UploadOptions = {},
 ): Promise<UploadResult> {
+  if (typeof file === 'string') {
+    const hint =
+      'For text, pass new Blob([text]). For a file on disk, pass await openAsBlob(path) of node:fs.'
+    throw new ByrefError('asset_invalid', `upload needs a Blob or a File, not a string. ${hint}`)
+  }
   const { name = fileName(file), onProgress, signal, pieceBytes = PIECE_BYTES } = options
   const mimeType = options.mimeType || file.type || 'application/octet-stream'
   signal?.throwIfAborted()
