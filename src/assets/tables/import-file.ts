@@ -35,7 +35,8 @@ export class Importer {
     try {
       return await this.#importBody(asset, false, options)
     } catch (error) {
-      if (options.signal?.aborted) await reader.delete(asset.ref, options)
+      const isKept = error instanceof TableError && !options.signal?.aborted
+      if (!isKept) await reader.delete(asset.ref, options).catch(() => {})
       throw error
     }
   }

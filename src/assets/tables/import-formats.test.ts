@@ -1,7 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import * as arrow from 'apache-arrow'
 import { describe, expect, it } from 'vitest'
+import { ByrefError } from '../../core/errors.ts'
 import { createAssets } from '../create-assets.ts'
+import { createMemoryAssetStore } from '../stores/memory.ts'
 import { sheetRows, workbook } from './fixtures/spreadsheet.ts'
 
 async function imported(bytes: Uint8Array, name: string, mime?: string) {
@@ -292,6 +294,20 @@ describe('a spreadsheet as a table', () => {
     const made = assets.importFile(workbook(sheets), { name: 'x.xlsx', signal })
     await expect(made).rejects.toThrow('never mind')
     expect(await assets.usage()).toMatchObject({ assets: 0 })
+  })
+
+  it.each([2, 3, 4])('leaves nothing if the store has no space for asset %i', async (nth) => {
+    const store = createMemoryAssetStore()
+    let saved = 0
+    const save: typeof store.save = (...given) => {
+      if (++saved < nth) return store.save(...given)
+      throw new ByrefError('storage_full', 'The disk is full')
+    }
+    const assets = createAssets({ store: { ...store, save } })
+    const sheets = { A: sheetRows([['a'], [1]]), B: sheetRows([['b'], [2]]) }
+    const made = assets.importFile(workbook(sheets), { name: 'x.xlsx' })
+    await expect(made).rejects.toMatchObject({ code: 'storage_full' })
+    expect([saved, await assets.usage()]).toMatchObject([nth, { assets: 0 }])
   })
 
   it('is rejected if it is damaged', async () => {

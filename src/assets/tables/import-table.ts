@@ -75,7 +75,7 @@ export async function importTable(
       : null
     return { table: tables[0] ?? null, workbook }
   } catch (error) {
-    if (signal?.aborted && !file.isSaved) {
+    if (!file.isSaved) {
       await Promise.allSettled(tables.map(({ ref }) => reader.delete(ref, { namespace })))
     }
     throw error
