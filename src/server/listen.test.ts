@@ -1,4 +1,7 @@
-import { Server } from 'node:http'
+import { once } from 'node:events'
+import { Agent, type IncomingMessage, request, Server } from 'node:http'
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createAgent } from '../agent/agent.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
@@ -18,6 +21,41 @@ describe('listen', () => {
     const fetched = await fetch(`${listening.url}/healthz`)
     expect((await fetched.bytes()).length).toBeGreaterThan(0)
   })
+
+  it('closes the connection of a request whose body it does not read to its end', async ({
+    onTestFinished,
+  }) => {
+    const agent = createAgent({ model: scriptedModel([]) })
+    listening = await createServer({ agent }).listen({ port: 0 })
+    const connections = new Agent({ keepAlive: true, maxSockets: 1 })
+    onTestFinished(() => connections.destroy())
+    const post = async (body: string) => {
+      const headers = { 'content-type': 'application/json', 'transfer-encoding': 'chunked' }
+      const options = { method: 'POST', agent: connections, headers }
+      const sent = request(`${listening?.url}/api/conversations`, options).end(body)
+      const [response]: IncomingMessage[] = await once(sent, 'response')
+      response?.resume()
+      return [response?.statusCode, response?.headers.connection]
+    }
+    expect(await post(' '.repeat(8_000_000))).toEqual([413, 'close'])
+    expect(await post('{}')).toEqual([201, 'keep-alive'])
+  })
+
+  it('lets a client that reads after it has sent everything read why it was rejected', async () => {
+    const agent = createAgent({ model: scriptedModel([]) })
+    listening = await createServer({ agent }).listen({ port: 0 })
+    const { hostname, port } = new URL(listening.url)
+    const socket = connect(Number(port), hostname).pause()
+    const head = [
+      'POST /api/conversations HTTP/1.1',
+      `host: ${hostname}`,
+      'content-length: 16000000',
+    ]
+    socket.write(`${head.join('\r\n')}\r\n\r\n`)
+    await new Promise((resolve) => socket.write(Buffer.alloc(16_000_000), resolve))
+    expect(await text(socket)).toMatch(/^HTTP.* 413 /)
+  })
+
   it('continues if a connection cannot be accepted', async () => {
     const listen = vi.spyOn(Server.prototype, 'listen')
     const agent = createAgent({ model: scriptedModel([]) })

@@ -1,4 +1,4 @@
-import type { Server as HttpServer, IncomingMessage, ServerResponse } from 'node:http'
+import { type Server as HttpServer, IncomingMessage, type ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createAdaptorServer } from '@hono/node-server'
 import type { Hono } from 'hono'
@@ -74,8 +74,14 @@ export function listen(
     throw new ByrefError('config_invalid', `${port} is not a port: use 0 to ${MAX_PORT}`)
   }
   const env: ServerEnv = { compresses: true }
-  const fetch = (request: Request) => app.fetch(request, env)
-  const server = createAdaptorServer({ fetch, hostname }) as HttpServer
+  const server = createAdaptorServer({
+    hostname,
+    fetch: async (request, { incoming }) => {
+      const response = await app.fetch(request, env)
+      const isUnread = incoming instanceof IncomingMessage && !incoming.complete
+      return isUnread && response.status >= 400 ? closeAfter(response, incoming) : response
+    },
+  }) as HttpServer
   // Headers must arrive soon. A body may take as long as bytes arrive.
   server.headersTimeout = 30_000
   server.requestTimeout = 0
@@ -116,6 +122,26 @@ function cannotListen(error: NodeJS.ErrnoException, hostname: string, port: numb
   const reason =
     reasons[error.code ?? ''] ?? `Cannot listen on ${hostname}:${port}: ${error.message}`
   return new ByrefError('config_invalid', reason, { cause: error })
+}
+
+/** How long the rest of a rejected body is discarded, in milliseconds. */
+const LINGER_MS = 2000
+
+/**
+ * Closes the connection of a request that was rejected before its body arrived, because the next request would be lost.
+ * The rest of the body is discarded for a while: a client that is still sending would lose the response.
+ */
+function closeAfter(response: Response, incoming: IncomingMessage): Response {
+  response.headers.set('connection', 'close')
+  const { socket } = incoming
+  // Node calls it after the response.
+  socket.destroySoon = () => {
+    socket.end()
+    // The stream of the body, which nobody reads, would pause it.
+    incoming.removeAllListeners('data').resume()
+    setTimeout(() => socket.destroy(), LINGER_MS).unref()
+  }
+  return response
 }
 
 /**
