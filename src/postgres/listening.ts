@@ -13,6 +13,12 @@ export interface ListenOptions {
 
 const RETRY_MS = { first: 100, most: 2_000 }
 
+/** Time between two questions whether the server still answers, in milliseconds. */
+const HEARTBEAT_MS = 30_000
+
+/** How long the server may take to answer, in milliseconds. */
+const ANSWER_MS = 10_000
+
 /**
  * Returns a connection with the pool's options, but outside of the pool: it stays open, and must not take a place in
  * the pool.
@@ -68,21 +74,37 @@ export class Listening {
     client.on('notification', ({ channel, payload = '' }) => onNotification(channel, payload))
     try {
       await client.connect()
-      for (const channel of channels) await client.query(`LISTEN "${channel}"`)
+      for (const channel of channels) await ask(client, `LISTEN "${channel}"`)
       if (this.#ended || this.#client !== client) return
       // The connection does not keep the process alive. The types lack `unref`, which a socket has.
       const { connection } = client as { connection?: { stream?: { unref?(): void } } }
       connection?.stream?.unref?.()
       this.#isUp = true
       this.#failures = 0
+      this.#watch(client)
       onListening()
     } catch {
       this.#lost(client)
     }
   }
 
+  /** Notices a lost connection. Routers drop an idle connection without telling its ends. */
+  #watch(client: Client): void {
+    const check = async () => {
+      try {
+        await ask(client, 'SELECT 1')
+        if (this.#client === client) this.#watch(client)
+      } catch {
+        this.#lost(client)
+      }
+    }
+    this.#timer = setTimeout(() => inBackground('Checking a connection', check()), HEARTBEAT_MS)
+    this.#timer.unref()
+  }
+
   #lost(client: Client): void {
     if (this.#client !== client) return
+    clearTimeout(this.#timer)
     this.#client = null
     this.#isUp = false
     client.end().catch(() => {})
@@ -91,4 +113,11 @@ export class Listening {
     const connect = () => inBackground('Connecting', this.#connect())
     this.#timer = setTimeout(connect, wait * (0.5 + Math.random() / 2)).unref()
   }
+}
+
+/** Sends a statement. Rejects if the server does not answer in time. */
+async function ask(client: Client, text: string): Promise<void> {
+  // The types lack the time limit, so that they reject it in a literal.
+  const query = { text, query_timeout: ANSWER_MS }
+  await client.query(query)
 }

@@ -81,6 +81,7 @@ export function poolOf(options: PostgresOptions): LazyPool {
           ...LIMITS,
           application_name: 'byref',
           keepAlive: true,
+          keepAliveInitialDelayMillis: 10_000,
           allowExitOnIdle: true,
         }),
       )
