@@ -13,6 +13,7 @@ import { checkOptions, is, type OptionTable } from '../core/check-options.ts'
 import { ByrefError } from '../core/errors.ts'
 import { inBackground } from '../core/in-background.ts'
 import type { JsonValue } from '../core/json/json.ts'
+import { newId } from '../core/new-id.ts'
 import { appFiles } from './app-files.ts'
 import { AUTH_OPTIONS, Auth, type AuthOptions } from './auth/auth.ts'
 import { readGrant } from './auth/tokens.ts'
@@ -202,7 +203,7 @@ class AgentServer implements Server {
   #routes(): Route[] {
     const agentsOf = (caller: Caller) => this.#agentsOf(caller)
     return [
-      ...infoRoutes(agentsOf, { auth: this.#auth, checkLog: () => this.#checkLog() }),
+      ...infoRoutes(agentsOf, { auth: this.#auth, checkStorage: () => this.#checkStorage() }),
       ...toolRoutes(agentsOf),
       conversationListRoute(this.#hub),
       ...conversationRoutes,
@@ -299,10 +300,14 @@ class AgentServer implements Server {
     throw new ByrefError('forbidden', `"${caller.subject}" may not use any agent of this server`)
   }
 
-  async #checkLog(): Promise<void> {
+  /** @throws ByrefError `log_failed`, `storage_full` if nothing can be stored */
+  async #checkStorage(): Promise<void> {
     try {
-      await this.#first.log.list({ limit: 1 })
+      // This writes nothing, but is rejected as a write would be.
+      await this.#first.log.renew(newId(), { owner: 'readyz', ms: 1 })
+      await this.#uploads?.checkSpace()
     } catch (cause) {
+      if (cause instanceof ByrefError) throw cause
       throw new ByrefError('log_failed', 'The conversation log is not available', { cause })
     }
   }

@@ -1,7 +1,16 @@
-import { describe, expect, it } from 'vitest'
+import { renameSync } from 'node:fs'
+import fs from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
+import { join } from 'node:path'
+import { describe, expect, it, vi } from 'vitest'
+import { createAgent } from '../agent/agent.ts'
 import { defineTool } from '../boundary/tool.ts'
 import { ByrefError } from '../core/errors.ts'
+import { createSqliteLog } from '../log/sqlite-log.ts'
+import { scriptedModel } from '../testing/scripted-model.ts'
+import { createServer, type Server } from './create-server.ts'
 import { openApi, refusal } from './fixtures/api.ts'
+import { temporary } from './fixtures/listening.ts'
 
 describe('a server that is about to stop', () => {
   it('reports that it hands over its runs, starts nothing, and then stops', async () => {
@@ -90,10 +99,41 @@ describe('a server whose log does not respond', () => {
     const log = { info() {}, error: (entry: object) => void logged.push(entry) }
     const { agent, ask } = openApi([], { log })
     expect((await ask('/readyz')).status).toBe(200)
-    agent.log.list = () => Promise.reject(new Error('the disk is gone'))
+    agent.log.renew = () => Promise.reject(new Error('the disk is gone'))
     expect(await refusal(await ask('/readyz'))).toEqual({ status: 503, code: 'log_failed' })
     expect((await ask('/healthz')).status).toBe(200)
     expect(logged).toMatchObject([{ err: { cause: { message: 'the disk is gone' } } }])
+  })
+})
+
+describe('a server that can store nothing', () => {
+  const ready = async (server: Server) => server.fetch(new Request('http://127.0.0.1/readyz'))
+  const quiet = { app: null, log: { info() {}, error() {} } }
+
+  it('is not ready when the file of its log is gone', async ({ onTestFinished }) => {
+    const folder = temporary(onTestFinished)
+    const log = createSqliteLog(join(folder, 'log.sqlite'))
+    const agent = createAgent({ model: scriptedModel([]), log })
+    onTestFinished(() => agent.close())
+    const server = createServer({ agent, ...quiet })
+    expect((await ready(server)).status).toBe(200)
+    renameSync(join(folder, 'log.sqlite'), join(folder, 'aside.sqlite'))
+    expect(await refusal(await ready(server))).toEqual({ status: 503, code: 'log_failed' })
+  })
+
+  it('is not ready when the disk of the uploads is full', async ({ onTestFinished }) => {
+    const uploads = temporary(onTestFinished)
+    const agent = createAgent({ model: scriptedModel([]) })
+    const server = createServer({ agent, uploads, ...quiet })
+    expect((await ready(server)).status).toBe(200)
+    const full = { ...(await fs.statfs(uploads)), blocks: 9, bavail: 0 }
+    const statfs = vi.spyOn(fs, 'statfs').mockResolvedValue(full)
+    syncBuiltinESMExports()
+    onTestFinished(() => {
+      statfs.mockRestore()
+      syncBuiltinESMExports()
+    })
+    expect(await refusal(await ready(server))).toEqual({ status: 507, code: 'storage_full' })
   })
 })
 

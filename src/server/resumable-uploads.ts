@@ -26,6 +26,9 @@ const SWEEP_MS = 60 * 60 * 1000
 /** Maximum number of answers that are kept in memory. */
 const MAX_ANSWERS = 1000
 
+/** Bytes that are free on a disk that is not full. */
+const MIN_FREE = 1024 * 1024
+
 /** The prefix of the name of an answer's file. The rest is the id of the upload. */
 const ANSWER = 'answer-'
 
@@ -86,11 +89,16 @@ export class ResumableUploads {
 
   /** Deletes expired uploads and answers, unless it did so within the last hour. It never rejects. */
   sweep(): Promise<void> {
-    if (Date.now() - this.#sweptAt >= SWEEP_MS && existsSync(this.#folder)) {
+    if (Date.now() - this.#sweptAt >= SWEEP_MS) {
       this.#sweptAt = Date.now()
       this.#sweeping = this.#deleteExpired()
     }
     return this.#sweeping
+  }
+
+  /** @throws ByrefError `storage_full` if the disk of the uploads is full */
+  async checkSpace(): Promise<void> {
+    if (existsSync(this.#folder)) await requireSpace(this.#folder, MIN_FREE)
   }
 
   /** Returns the route that makes an asset of a complete upload. */
@@ -107,7 +115,7 @@ export class ResumableUploads {
     )
   }
 
-  /** Opens the folder for the first request. A `FileStore` that cannot make its folder would end the process. */
+  /** Opens the folder at its first use. A `FileStore` that cannot make its folder would end the process. */
   #open(): { store: FileStore; tus: TusServer } {
     if (this.#opened) return this.#opened
     mkdirSync(this.#folder, { recursive: true })
@@ -260,13 +268,14 @@ function fileStore(folder: string): FileStore {
   return store
 }
 
-/** @throws ByrefError `storage_full` if a folder has no space for this many bytes */
+/** @throws ByrefError `storage_full` if the disk of a folder has no space for this many bytes */
 async function requireSpace(folder: string, size: number): Promise<void> {
-  const { bavail, bsize } = await statfs(folder)
-  if (size <= bavail * bsize) return
+  const { blocks, bavail, bsize } = await statfs(folder)
+  // Some network file systems report no sizes.
+  if (blocks === 0 || size <= bavail * bsize) return
   throw new ByrefError(
     'storage_full',
-    `The disk has no space for this upload of ${size} bytes. Free some space.`,
+    `The disk has no space for ${size} bytes of uploads. Free some space.`,
   )
 }
 

@@ -13,7 +13,7 @@ const SESSION_SECONDS = 30 * 24 * 60 * 60
 /** Health, what the server offers, and browser sessions. */
 export function infoRoutes(
   agentsOf: (caller: Caller) => ReadonlyMap<string, Agent>,
-  { auth, checkLog }: { auth: Auth; checkLog: () => Promise<void> },
+  { auth, checkStorage }: { auth: Auth; checkStorage: () => Promise<void> },
 ): Route[] {
   const sql = hasDuckdb()
   return [
@@ -26,13 +26,12 @@ export function infoRoutes(
       'GET /readyz',
       {
         role: null,
-        summary:
-          'Whether the server accepts requests: its log is available, and it is not stopping',
+        summary: 'Whether the server accepts requests: it can store data, and it is not stopping',
         answers: { 200: health },
-        errors: ['log_failed'],
+        errors: ['log_failed', 'storage_full'],
       },
       async ({ json }) => {
-        await checkLog()
+        await checkStorage()
         return json({ ok: true })
       },
     ),
