@@ -203,7 +203,7 @@ class AgentServer implements Server {
   #routes(): Route[] {
     const agentsOf = (caller: Caller) => this.#agentsOf(caller)
     return [
-      ...infoRoutes(agentsOf, { auth: this.#auth, checkStorage: () => this.#checkStorage() }),
+      ...infoRoutes(agentsOf, { auth: this.#auth, checkLog: () => this.#checkLog() }),
       ...toolRoutes(agentsOf),
       conversationListRoute(this.#hub),
       ...conversationRoutes,
@@ -300,14 +300,11 @@ class AgentServer implements Server {
     throw new ByrefError('forbidden', `"${caller.subject}" may not use any agent of this server`)
   }
 
-  /** @throws ByrefError `log_failed`, `storage_full` if nothing can be stored */
-  async #checkStorage(): Promise<void> {
+  async #checkLog(): Promise<void> {
     try {
       // This writes nothing, but is rejected as a write would be.
       await this.#first.log.renew(newId(), { owner: 'readyz', ms: 1 })
-      await this.#uploads?.checkSpace()
     } catch (cause) {
-      if (cause instanceof ByrefError) throw cause
       throw new ByrefError('log_failed', 'The conversation log is not available', { cause })
     }
   }

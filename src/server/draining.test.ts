@@ -1,8 +1,6 @@
 import { renameSync } from 'node:fs'
-import fs from 'node:fs/promises'
-import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createAgent } from '../agent/agent.ts'
 import { defineTool } from '../boundary/tool.ts'
 import { ByrefError } from '../core/errors.ts'
@@ -119,21 +117,6 @@ describe('a server that can store nothing', () => {
     expect((await ready(server)).status).toBe(200)
     renameSync(join(folder, 'log.sqlite'), join(folder, 'aside.sqlite'))
     expect(await refusal(await ready(server))).toEqual({ status: 503, code: 'log_failed' })
-  })
-
-  it('is not ready when the disk of the uploads is full', async ({ onTestFinished }) => {
-    const uploads = temporary(onTestFinished)
-    const agent = createAgent({ model: scriptedModel([]) })
-    const server = createServer({ agent, uploads, ...quiet })
-    expect((await ready(server)).status).toBe(200)
-    const full = { ...(await fs.statfs(uploads)), blocks: 9, bavail: 0 }
-    const statfs = vi.spyOn(fs, 'statfs').mockResolvedValue(full)
-    syncBuiltinESMExports()
-    onTestFinished(() => {
-      statfs.mockRestore()
-      syncBuiltinESMExports()
-    })
-    expect(await refusal(await ready(server))).toEqual({ status: 507, code: 'storage_full' })
   })
 })
 

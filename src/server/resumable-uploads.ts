@@ -1,4 +1,4 @@
-import { createReadStream, createWriteStream, existsSync, mkdirSync } from 'node:fs'
+import { createReadStream, createWriteStream, mkdirSync } from 'node:fs'
 import { readdir, readFile, rm, stat, statfs, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
@@ -25,9 +25,6 @@ const SWEEP_MS = 60 * 60 * 1000
 
 /** Maximum number of answers that are kept in memory. */
 const MAX_ANSWERS = 1000
-
-/** Bytes that are free on a disk that is not full. */
-const MIN_FREE = 1024 * 1024
 
 /** The prefix of the name of an answer's file. The rest is the id of the upload. */
 const ANSWER = 'answer-'
@@ -94,11 +91,6 @@ export class ResumableUploads {
       this.#sweeping = this.#deleteExpired()
     }
     return this.#sweeping
-  }
-
-  /** @throws ByrefError `storage_full` if the disk of the uploads is full */
-  async checkSpace(): Promise<void> {
-    if (existsSync(this.#folder)) await requireSpace(this.#folder, MIN_FREE)
   }
 
   /** Returns the route that makes an asset of a complete upload. */

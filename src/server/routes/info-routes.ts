@@ -13,7 +13,7 @@ const SESSION_SECONDS = 30 * 24 * 60 * 60
 /** Health, what the server offers, and browser sessions. */
 export function infoRoutes(
   agentsOf: (caller: Caller) => ReadonlyMap<string, Agent>,
-  { auth, checkStorage }: { auth: Auth; checkStorage: () => Promise<void> },
+  { auth, checkLog }: { auth: Auth; checkLog: () => Promise<void> },
 ): Route[] {
   const sql = hasDuckdb()
   return [
@@ -26,12 +26,13 @@ export function infoRoutes(
       'GET /readyz',
       {
         role: null,
-        summary: 'Whether the server accepts requests: it can store data, and it is not stopping',
+        summary:
+          'Whether the server accepts requests: it can write to its log, and it is not stopping',
         answers: { 200: health },
-        errors: ['log_failed', 'storage_full'],
+        errors: ['log_failed'],
       },
       async ({ json }) => {
-        await checkStorage()
+        await checkLog()
         return json({ ok: true })
       },
     ),
