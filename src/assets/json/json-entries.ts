@@ -1,4 +1,6 @@
+import { cutMark } from '../../core/json/cut.ts'
 import { type FieldKey, indexOf } from '../../core/refs/field-key.ts'
+import { SHOWN_KEYS } from '../../core/refs/field-path.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
 import { type ByteRange, chunksOf } from '../bodies/body.ts'
 import { bufferOf } from '../bodies/buffer-of.ts'
@@ -227,19 +229,18 @@ export async function findEntry(
   return found ? { start: found.valueStart, end: found.end } : null
 }
 
-/** An object with the same keys, or a list of the same length: for errors, which name some keys and count all. */
-export async function outlineOf(
-  source: BodyRanges,
-  { kind, count }: JsonEntries,
-  range: ByteRange,
-): Promise<unknown> {
+/**
+ * Returns a small value in place of a large one, for errors: a list of the same length, or an object with some of the
+ * keys and a mark with their number. Without a scan, because a large object may have millions of keys.
+ */
+export function outlineOf({ kind, count, step, kept }: JsonEntries): unknown {
   if (kind === 'scalar') return ''
   if (kind === 'list') return new Array(count)
-  const keys = new Map<string, null>()
-  await scan(source, range, ({ key }) => {
-    keys.set(String(key), null)
-  })
-  return Object.fromEntries(keys)
+  const keys = new Set(kept.map(({ key }) => key))
+  // Keys may repeat.
+  const mark = cutMark(step === 1 ? keys.size : count, 'items')
+  const shown = [...keys].slice(0, SHOWN_KEYS)
+  return Object.fromEntries([...shown, mark].map((key) => [key, null]))
 }
 
 /** Scans a range of a body, and returns where the value of the last wanted entry is; null if no entry is wanted. */

@@ -208,7 +208,11 @@ describe('openLargeJson', () => {
     const content = await open(`{${many}}`)
     expect(await content?.at(['k0'])).toEqual({ isFound: true, value: 299_999 })
     expect(await content?.at(['k299998'])).toEqual({ isFound: true, value: 299_998 })
-    expect(await content?.at(['k299999'])).toMatchObject({ isFound: false, depth: 0 })
+    expect(await content?.at(['k299999'])).toMatchObject({
+      isFound: false,
+      depth: 0,
+      container: { k0: null, '<cut from 300000 items>': null },
+    })
     expect(JSON.stringify(await content?.whole())).toBe(JSON.stringify(JSON.parse(`{${many}}`)))
   })
 
@@ -254,6 +258,15 @@ describe('a field of large JSON', () => {
       await expect(assets.resolve(`${ref}/content/row`)).rejects.toThrow('it has 1: "rows"')
       expect(await assets.resolve(ref)).toEqual({ rows })
     }
+  })
+
+  it('that does not exist is explained with some keys and their number', async () => {
+    const assets = createAssets()
+    const keys = Array.from({ length: 40_000 }, (_, i) => `"key ${i % 39_999}":${i}`)
+    const { ref } = await assets.save(Buffer.from(`{${keys.join(',')}}`), 'application/json')
+    await expect(assets.resolve(`${ref}/content/none`)).rejects.toThrow(
+      /has no "none"; it has 39999: "key 0", "key 1", .*"key 19", …\.$/,
+    )
   })
 
   it('is read even if it contains byte markers, and in a store that can be read once', async () => {

@@ -71,9 +71,7 @@ export class LargeJson {
       if (key === undefined) return { isFound: true, value: await this.#value(range) }
       const entries = (await this.entriesIn(range)) as JsonEntries
       const found = await findEntry(this.#source, { entries, range, key })
-      if (!found) {
-        return { isFound: false, container: await outlineOf(this.#source, entries, range), depth }
-      }
+      if (!found) return { isFound: false, container: outlineOf(entries), depth }
       range = found
     }
   }

@@ -1,6 +1,6 @@
 import { checkOptions, is, type OptionTable } from '../check-options.ts'
 import { ByrefError } from '../errors.ts'
-import { textStart } from '../json/cut.ts'
+import { shownItems, textStart } from '../json/cut.ts'
 import { shownJson } from '../json/json.ts'
 import { formatAssetRef, isAssetId } from './asset-ref.ts'
 import { type FieldKey, indexOf } from './field-key.ts'
@@ -11,7 +11,7 @@ export const MISSING: unique symbol = Symbol('missing')
 export type { FieldKey } from './field-key.ts'
 
 /** Maximum number of keys that an error lists. */
-const SHOWN_KEYS = 20
+export const SHOWN_KEYS = 20
 
 /**
  * Thrown if a path does not exist. `message` is written for a model: it says what exists and where to look
@@ -72,24 +72,25 @@ export function ownField(value: unknown, key: FieldKey): unknown {
   const index = indexOf(key)
   if (isList(value)) return index === -1 ? MISSING : ownData(value, index)
   if (!(value instanceof Map)) return ownData(value, key)
-  const known = [key, index, String(key)].find((one) => value.has(one))
-  return known === undefined ? MISSING : value.get(known)
+  for (const one of [key, index, String(key)]) if (value.has(one)) return value.get(one)
+  return MISSING
 }
 
 /**
  * Explains to a model why a step fails: which value lacks the key, and which keys it has (at most 20, with
- * their number), or how long the list is.
+ * their number), or how long the list is. The last key may be the mark of a cut, as in a meta.
  */
 export function explainMissing(name: string, value: unknown, key: FieldKey): string {
   const missing = `has no ${JSON.stringify(key)}`
   if (typeof value !== 'object' || value === null)
     return `${name} is ${describeValue(value)} and ${missing}.`
   if (isList(value)) return `${name} ${missing}; it is a list of ${value.length}, from 0.`
-  const keys: unknown[] = [...(value instanceof Map ? value.keys() : Object.keys(value))]
-  const shown = keys.slice(0, SHOWN_KEYS).map((one) => textStart(shownJson(one), 100))
-  if (shown.length < keys.length) shown.push('…')
-  const count = keys.length
-  return `${name} ${missing}; it has ${count}${count > 0 ? ': ' : ''}${shown.join(', ')}.`
+  const keys: unknown[] = value instanceof Map ? [...value.keys()] : Object.keys(value)
+  const { items, length } = shownItems(keys)
+  const shown = items.slice(0, SHOWN_KEYS).map((one) => textStart(shownJson(one), 100))
+  if (shown.length < length) shown.push('…')
+  const listed = shown.length > 0 ? `: ${shown.join(', ')}` : ''
+  return `${name} ${missing}; it has ${length}${listed}.`
 }
 
 /** Describes a value for a message: `null`, `a list`, or its type. */
