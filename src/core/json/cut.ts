@@ -37,12 +37,10 @@ export function shortened(text: string, max: number): string {
 }
 
 /** Returns the items of a list without the mark of a cut, and the list's full length. */
-export function shownItems(list: readonly unknown[]): {
-  items: readonly unknown[]
+export function shownItems<T>(list: readonly T[]): {
+  items: readonly T[]
   length: number
 } {
   const length = readCutMark(list.at(-1), 'items')
-  return length === null
-    ? { items: list, length: list.length }
-    : { items: list.slice(0, -1), length }
+  return { items: length === null ? list : list.slice(0, -1), length: length ?? list.length }
 }

@@ -144,6 +144,17 @@ describe('metaOf', () => {
     expect(metaOf(Array(100).fill(7))).toHaveLength(100)
   })
 
+  it('limits the keys of an object, and gives their number', () => {
+    const entries = Array.from({ length: 5000 }, (_, i) => [`k${i}`, i])
+    const meta = metaOf({ wide: Object.fromEntries(entries), a: 1 }) as { wide: object; a: number }
+    const shown = [...entries.slice(0, 1000), ['<cut from 5000 items>', '…']]
+    expect(Object.entries(meta.wide)).toEqual(shown)
+    expect(meta.a).toBe(1)
+    expect(Object.entries(metaOf(meta.wide) as object)).toEqual(shown)
+    const small = Object.fromEntries(entries.slice(0, 1000))
+    expect(metaOf(small)).toEqual(small)
+  })
+
   it('keeps the original size when it cuts again, and never splits a character', () => {
     const once = metaOf({ text: 'x'.repeat(50), list: [1, 2, 3, 4, 5] }, { text: 20, items: 4 })
     expect(metaOf(once, { text: 5, items: 2 })).toEqual({

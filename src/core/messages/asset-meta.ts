@@ -24,13 +24,16 @@ export interface AssetMeta extends Asset {
   content: JsonValue
 }
 
-/** Limits of a meta. Text and lists that are cut state their full size: see `cut.ts`. */
+/** Limits of a meta. Text, lists and objects that are cut state their full size: see `cut.ts`. */
 export interface MetaOptions {
   /** Maximum characters of one text. Default 2,000. */
   text?: number
   /** Maximum items of one list. Default 100. */
   items?: number
 }
+
+/** Maximum keys of one object in a meta. */
+const MAX_KEYS = 1000
 
 /**
  * Returns the meta of an asset: its known fields in a fixed order, without missing ones. Reads no body and
@@ -50,9 +53,8 @@ export function assetMeta(asset: Asset, options?: MetaOptions): AssetMeta {
  */
 export function metaOf(root: unknown, { text = 2000, items = 100 }: MetaOptions = {}): JsonValue {
   return copyTree(root, (value, open, sources) => {
-    const parent = open.at(-1)
     if (value === null || value === undefined) {
-      return parent && !Array.isArray(parent.out) ? undefined : typeString(value)
+      return Array.isArray(open.at(-1)?.out ?? []) ? typeString(value) : undefined
     }
     if (typeof value === 'string') {
       return readCutMark(value, 'items') === null ? cutText(value, text) : value
@@ -79,15 +81,18 @@ function metaOfScalar(value: unknown): JsonValue {
   return isText ? String(value) : typeString(value)
 }
 
-function cutItems(list: readonly unknown[], max: number): readonly unknown[] {
+function cutItems<T>(list: readonly T[], max: number): readonly (T | string)[] {
   const { items, length } = shownItems(list)
   return items.length > max ? [...items.slice(0, max), cutMark(length, 'items')] : list
 }
 
-/** Does not call getters: it yields the type string of a Python property instead. */
+/**
+ * Yields the first entries of an object. If there are more, the last key is the mark of the cut. Does not call getters:
+ * it yields the type string of a Python property instead.
+ */
 function* ownEntries(source: object): Iterable<[string, unknown]> {
-  for (const key of Object.keys(source)) {
-    const field = Object.getOwnPropertyDescriptor(source, key)
-    yield [key, field && 'value' in field ? field.value : "<class 'property'>"]
+  for (const key of cutItems(Object.keys(source), MAX_KEYS)) {
+    const field = Object.getOwnPropertyDescriptor(source, key) ?? { value: '…' }
+    yield [key, 'value' in field ? field.value : "<class 'property'>"]
   }
 }
