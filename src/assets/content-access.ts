@@ -58,6 +58,8 @@ function isContainer(value: unknown): value is object {
 /** A body of which any part can be read repeatedly. */
 export interface BodyRanges {
   size: number
+  /** The whole body, if it is in memory. */
+  bytes?: Uint8Array
   open(range: ByteRange): Promise<ReadableStream<Uint8Array>>
   read(start: number, end: number): Promise<Uint8Array>
 }
@@ -81,6 +83,7 @@ export async function bodyRanges(
 export function rangesOf(bytes: Uint8Array): BodyRanges {
   return {
     size: bytes.byteLength,
+    bytes,
     open: async ({ start, end }) => streamOf(bytes.subarray(start, end)),
     read: async (start, end) => bytes.subarray(start, end),
   }

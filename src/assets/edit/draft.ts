@@ -1,9 +1,15 @@
-import { chunksOf } from '../bodies/body.ts'
+import { chunksOf, copyBytes, pullStream } from '../bodies/body.ts'
 import { bufferOf } from '../bodies/buffer-of.ts'
 import type { BodyRanges as Ranges } from '../content-access.ts'
+import { createPauses } from '../json/json-entries.ts'
 
 /** The original body, of which any part can be read repeatedly. */
-export type BodyRanges = Pick<Ranges, 'size' | 'open'>
+export type BodyRanges = Pick<Ranges, 'size' | 'open' | 'bytes'>
+
+/** Maximum size of a draft whose bytes are put together in memory. */
+export const IN_MEMORY = 64 * 1024 * 1024
+/** Bytes of a chunk of a draft in memory. */
+const CHUNK = 256 * 1024
 
 /** A part of a draft: a range of the original body, or new bytes. */
 type Piece = { start: number; end: number; bytes?: undefined } | { bytes: Uint8Array }
@@ -17,15 +23,22 @@ export interface Splice {
 
 /**
  * A body that is being edited. It keeps ranges of the original and the new bytes between them, so that memory depends on
- * the edits and not on the size of the body. All offsets are in bytes.
+ * the edits and not on the size of the body. All offsets are in bytes. Reading it yields to the event loop every few
+ * milliseconds.
  */
 export class Draft {
   readonly #original: BodyRanges
+  readonly #pause = createPauses()
   #pieces: Piece[]
+  /** All bytes, if they are in memory and were read since the last change. */
+  #whole: Buffer | null
+  /** Memory for them, which each change uses again. */
+  #memory = Buffer.alloc(0)
 
   constructor(original: BodyRanges) {
     this.#original = original
     this.#pieces = [{ start: 0, end: original.size }]
+    this.#whole = original.bytes ? bufferOf(original.bytes) : null
   }
 
   get size(): number {
@@ -54,10 +67,37 @@ export class Draft {
     }
     copy(Infinity, true)
     this.#pieces = pieces
+    this.#whole = null
   }
 
-  /** Yields the bytes of a range. */
+  /** Yields the bytes of a range. The reader must not change them, nor keep them longer than until the next change. */
   async *chunks(start = 0, end = Infinity): AsyncGenerator<Uint8Array> {
+    this.#whole ??= this.#joined()
+    const chunks = this.#whole
+      ? slicesOf(this.#whole.subarray(start, end))
+      : this.#parts(start, end)
+    for await (const chunk of chunks) {
+      yield chunk
+      await this.#pause()
+    }
+  }
+
+  /** Returns all bytes; null if the original is not in memory. */
+  #joined(): Buffer | null {
+    const { size } = this
+    const { bytes: original } = this.#original
+    if (!original || size > IN_MEMORY) return null
+    if (this.#memory.byteLength < size) this.#memory = Buffer.allocUnsafe(size + CHUNK)
+    let at = 0
+    for (const piece of this.#pieces) {
+      this.#memory.set(piece.bytes ?? original.subarray(piece.start, piece.end), at)
+      at += lengthOf(piece)
+    }
+    return this.#memory.subarray(0, size)
+  }
+
+  /** Yields the bytes of a range, piece by piece. */
+  async *#parts(start: number, end: number): AsyncGenerator<Uint8Array> {
     let at = 0
     for (const piece of this.#pieces) {
       const length = lengthOf(piece)
@@ -81,9 +121,16 @@ export class Draft {
     return bufferOf(await this.read(start, end)).toString()
   }
 
-  /** Returns the edited body as a stream. */
+  /** Returns the edited body as a stream. Chunks are copies, because a reader may change or transfer them. */
   stream(): ReadableStream<Uint8Array> {
-    return ReadableStream.from(this.chunks())
+    const chunks = this.chunks()
+    return pullStream(
+      async () => {
+        const { value } = await chunks.next()
+        return value ? copyBytes(value) : null
+      },
+      () => chunks.return(undefined),
+    )
   }
 
   /** Returns what differs from the original, in order. */
@@ -107,6 +154,10 @@ export class Draft {
     close(this.#original.size)
     return changes
   }
+}
+
+function* slicesOf(bytes: Uint8Array): Generator<Uint8Array> {
+  for (let at = 0; at < bytes.byteLength; at += CHUNK) yield bytes.subarray(at, at + CHUNK)
 }
 
 /** Yields chunks, and reads the next one while the reader works on one. */

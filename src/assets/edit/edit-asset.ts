@@ -15,7 +15,7 @@ import { unescaped } from '../json/json-walker.ts'
 import type { Importer } from '../tables/import-file.ts'
 import type { QueryResult } from '../tables/query-tables.ts'
 import { tableFacts } from '../tables/table-facts.ts'
-import { Draft } from './draft.ts'
+import { Draft, IN_MEMORY } from './draft.ts'
 import { checkEdits, type Edit, isJsonEdit } from './edit.ts'
 import { editJson } from './json-edits.ts'
 import { findPlace } from './json-place.ts'
@@ -25,8 +25,13 @@ import { textDiff } from './text-diff.ts'
 import { editText, type TextEdit } from './text-edits.ts'
 import { TextForm } from './text-form.ts'
 
-/** Bodies up to this size are read once and edited in memory. */
-const IN_MEMORY = 8 * 1024 * 1024
+/** Bodies up to this size are read at once, also for a single edit. JSON of this size must stay valid. */
+const SMALL = 8 * 1024 * 1024
+/**
+ * Maximum number of bytes that the edits of one call read, which takes one or two minutes. Each edit reads the whole
+ * body, because it changes what the next one finds. Text is searched faster than JSON.
+ */
+const MAX_READ = { text: 64 * 1024 ** 3, json: 8 * 1024 ** 3 }
 /** Maximum number of rows that an edit may add to a table. */
 const MORE_ROWS = 100_000
 /** Time limit of a statement, and how much each row adds to it, in milliseconds. */
@@ -165,7 +170,9 @@ async function planEdit(
       'The asset has values that JSON cannot express, such as bytes, dates or NaN: save a new asset instead',
     )
   }
-  const original = await originalOf(await bodyRanges(record, core.store, saving.signal))
+  checkWork(edits, record.size)
+  const source = await bodyRanges(record, core.store, saving.signal)
+  const original = await originalOf(source, edits.length)
   const draft = new Draft(original)
   const steps = fieldPath.slice(1).map(String)
   const isInJson = steps.length > 0 || (fieldPath.length > 0 && (await isJsonText(draft, record)))
@@ -229,7 +236,7 @@ async function jsonHint(draft: Draft, { mime, attributes }: AssetRecord): Promis
 /** Whether an asset must still be valid JSON after an edit. A file that is not valid now may be edited freely. */
 async function mustStayJson(draft: Draft, { mime, attributes }: AssetRecord): Promise<boolean> {
   if (attributes.structured) return true
-  if (!isJsonType(mime) || draft.size > IN_MEMORY) return false
+  if (!isJsonType(mime) || draft.size > SMALL) return false
   return parsed(draft).then(
     () => true,
     () => false,
@@ -310,9 +317,20 @@ async function editField(
   return { changes, diff, draft }
 }
 
-/** Reads a small body at once, so that several edits do not read it again. */
-async function originalOf(source: BodyRanges): Promise<BodyRanges> {
-  if (source.size > IN_MEMORY) return source
+/** @throws ByrefError `asset_too_large` for edits that would take too long */
+function checkWork(edits: readonly Edit[], size: number): void {
+  const bytes = MAX_READ[edits.every(isJsonEdit) ? 'json' : 'text']
+  const most = Math.max(1, Math.floor(bytes / size))
+  if (edits.length <= most) return
+  throw new ByrefError(
+    'asset_too_large',
+    `${edits.length} edits of ${size} bytes would take too long. Nothing was changed. Send at most ${most} edits in one call.`,
+  )
+}
+
+/** Reads a body at once unless it is large, so that several edits do not read it again. */
+async function originalOf(source: BodyRanges, edits: number): Promise<BodyRanges> {
+  if (source.size > (edits > 1 ? IN_MEMORY : SMALL)) return source
   return rangesOf(await source.read(0, source.size))
 }
 

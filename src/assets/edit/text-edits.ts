@@ -31,9 +31,10 @@ export async function editText(
   { lines, hint = async () => '' }: { lines: LineIndex; hint?(): Promise<string> },
 ): Promise<number> {
   let places = 0
+  let form: TextForm | null = null
   for (const [index, edit] of edits.entries()) {
-    const form = await TextForm.of(draft)
-    const known = index === 0 && form.unit === 1 ? lines : new LineIndex()
+    form = await TextForm.of(draft, form)
+    const known = index === 0 && form.unit === 1 ? lines : null
     const text = { draft, form, lines: known, hint, name: `edits[${index}]` }
     const splices = 'lines' in edit ? [await replaceLines(text, edit)] : await splicesOf(text, edit)
     draft.splice(splices)
@@ -46,8 +47,8 @@ export async function editText(
 interface EditedText {
   draft: Draft
   form: TextForm
-  /** Collects line numbers. */
-  lines: LineIndex
+  /** Collects line numbers. Null if nobody needs them. */
+  lines: LineIndex | null
   /** The name of the edit, for errors. */
   name: string
   hint(): Promise<string>
@@ -128,7 +129,7 @@ async function placesOf(
   const found: number[] = []
   const onChunk = (chunk: Uint8Array, start: number): void => {
     // The diff needs the lines up to the first change.
-    if (unit === 1 && found.length === 0) index.add(chunk, start)
+    if (found.length === 0) index?.add(chunk, start)
   }
   for await (const places of findBytes(draft, wanted, { unit, from: mark, overlaps, onChunk })) {
     for (const at of places) found.push(at)
@@ -153,7 +154,10 @@ async function oneOf(
     throw await rejected(text, `${times}, so there is no occurrence ${occurrence}.`)
   }
   const starts = found.slice(0, LISTED).map(({ start }) => start)
-  const listed = lineNumbers(text.draft, starts, { form: text.form, index: text.lines })
+  const listed = lineNumbers(text.draft, starts, {
+    form: text.form,
+    index: text.lines ?? new LineIndex(),
+  })
   const lines = [...new Set(await Array.fromAsync(listed))]
   const where = `${lines.length === 1 ? 'line' : 'lines'} ${lines.join(', ')}`
   const more = found.length > LISTED ? ', …' : ''

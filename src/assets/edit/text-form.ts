@@ -19,10 +19,12 @@ export class TextForm {
   /** Whether the first line ends with CRLF. */
   readonly isCrlf: boolean
   readonly #draft: Draft
-  #isUtf8: boolean | null = null
+  /** Whether the text is known to be UTF-8. */
+  #isUtf8: boolean
 
-  private constructor(draft: Draft, head: Uint8Array) {
+  private constructor(draft: Draft, head: Uint8Array, before: TextForm | null) {
     this.#draft = draft
+    this.#isUtf8 = before === null ? false : before.#isUtf8
     this.encoding = markedEncoding(head)
     this.unit = this.encoding === 'utf-8' ? 1 : 2
     this.newline = Buffer.from(
@@ -32,9 +34,13 @@ export class TextForm {
     this.isCrlf = /\r?\n/.exec(this.decode(head))?.[0] === '\r\n'
   }
 
-  /** Detects the form of a text. Without a byte order mark it is UTF-8. */
-  static async of(draft: Draft): Promise<TextForm> {
-    return new TextForm(draft, await draft.read(0, HEAD))
+  /**
+   * Detects the form of a text. Without a byte order mark it is UTF-8.
+   *
+   * @param before Its form before an edit. Edits write whole characters in place of whole characters, so UTF-8 stays UTF-8.
+   */
+  static async of(draft: Draft, before: TextForm | null = null): Promise<TextForm> {
+    return new TextForm(draft, await draft.read(0, HEAD), before)
   }
 
   /**
@@ -71,9 +77,9 @@ export class TextForm {
     return new TextDecoder(this.encoding, { ignoreBOM: true }).decode(bytes)
   }
 
-  /** Returns whether the text is UTF-8. It is read once. */
+  /** Returns whether the text is UTF-8. */
   async #checkUtf8(): Promise<boolean> {
-    this.#isUtf8 ??= (await textEncodingOf(this.#draft.chunks())) === 'utf-8'
+    this.#isUtf8 ||= (await textEncodingOf(this.#draft.chunks())) === 'utf-8'
     return this.#isUtf8
   }
 }

@@ -44,6 +44,8 @@ interface OpenContainer {
   valueStart: number
 }
 
+const BEYOND_ASCII = /[\x80-\xff]/
+
 /** Scans JSON in UTF-8 chunk by chunk and reports the entries of one container. */
 export class JsonScanner implements JsonVisitor {
   /** The kind of the outermost value; null until it is known. */
@@ -78,7 +80,7 @@ export class JsonScanner implements JsonVisitor {
     const parent = this.#parent()
     if (!parent) return
     // Text is read as Latin-1, and its bytes are UTF-8.
-    parent.key = unescaped(Buffer.from(raw, 'latin1').toString())
+    parent.key = unescaped(BEYOND_ASCII.test(raw) ? Buffer.from(raw, 'latin1').toString() : raw)
     parent.start = start
   }
 

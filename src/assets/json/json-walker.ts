@@ -154,8 +154,8 @@ export class JsonWalker {
   #readWord(text: string, at: number): number | null {
     if (!WORD_START.test(text[at] as string)) throw new NotJsonError()
     WORD_END.lastIndex = at
-    const end = WORD_END.exec(text)?.index
-    if (end === undefined) {
+    const end = WORD_END.test(text) ? WORD_END.lastIndex - 1 : null
+    if (end === null) {
       if (text.length - at > MAX_WORD) throw new NotJsonError()
       return null
     }
