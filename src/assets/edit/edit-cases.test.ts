@@ -43,6 +43,13 @@ describe.each(Object.entries(ENCODINGS))('an edit of a text in %s', (_, encode: 
     expect(await bytesOf(ref)).toEqual(encode('one\r\na\r\nb\nthree\rfour\r\n\r\nfive'))
   })
 
+  it.each(['\r\n', '\n'])('writes the line ends of a long first line: %j', async (end) => {
+    const long = 'x'.repeat(300_000)
+    const edit = { after: 'b', insert: '\nc' }
+    const { ref } = await assets.edit(await saved(encode(`${long}${end}b`)), [edit])
+    expect((await bytesOf(ref)).equals(encode(`${long}${end}b${end}c`))).toBe(true)
+  })
+
   it('finds text across line breaks, as they are or as LF', async () => {
     const ref = await saved(encode('one\r\ntwo\r\nthree'))
     for (const find of ['one\r\ntwo', 'one\ntwo']) {

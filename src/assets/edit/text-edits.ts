@@ -62,7 +62,7 @@ async function splicesOf(text: EditedText, edit: ReplaceEdit | InsertEdit): Prom
     throw new ByrefError('invalid_arguments', `${name}: The text to find is empty.`)
   }
   const found = await findText(text, find, occurrence)
-  const bytes = await form.encode(form.withLineEnds(added))
+  const bytes = await form.encode(await form.withLineEnds(added))
   return found.map((range) => spliceAt(range, at, bytes))
 }
 
@@ -77,7 +77,7 @@ async function replaceLines(
     throw await rejected(text, `Line ${first} is ${quoted(found)} and not ${quoted(firstLine)}.`)
   }
   if (replace === '') return { start, end: next, bytes: new Uint8Array() }
-  const added = form.withLineEnds(replace.replace(/\r?\n$/, ''))
+  const added = await form.withLineEnds(replace.replace(/\r?\n$/, ''))
   return { start, end, bytes: await form.encode(added) }
 }
 

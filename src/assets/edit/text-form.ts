@@ -1,9 +1,10 @@
 import { ByrefError } from '../../core/errors.ts'
 import { hasUtf8Mark, markedEncoding, textEncodingOf } from '../bodies/text-encoding.ts'
 import type { Draft } from './draft.ts'
+import { findBytes } from './find-text.ts'
 
-/** Bytes that are read to find the first line break. */
-const HEAD = 64 * 1024
+/** Bytes of the longest byte order mark. */
+const MAX_MARK = 3
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters of ASCII
 const ASCII = /^[\u0000-\u007f]*$/
 
@@ -16,8 +17,6 @@ export class TextForm {
   readonly mark: number
   /** A line feed. */
   readonly newline: Uint8Array
-  /** Whether the first line ends with CRLF. */
-  readonly isCrlf: boolean
   readonly #draft: Draft
   /** Whether the text is known to be UTF-8. */
   #isUtf8: boolean
@@ -31,7 +30,6 @@ export class TextForm {
       this.unit === 1 ? '\n' : this.encoding === 'utf-16le' ? '\n\0' : '\0\n',
     )
     this.mark = this.unit === 2 ? 2 : hasUtf8Mark(head) ? 3 : 0
-    this.isCrlf = /\r?\n/.exec(this.decode(head))?.[0] === '\r\n'
   }
 
   /**
@@ -40,7 +38,7 @@ export class TextForm {
    * @param before Its form before an edit. Edits write whole characters in place of whole characters, so UTF-8 stays UTF-8.
    */
   static async of(draft: Draft, before: TextForm | null = null): Promise<TextForm> {
-    return new TextForm(draft, await draft.read(0, HEAD), before)
+    return new TextForm(draft, await draft.read(0, MAX_MARK), before)
   }
 
   /**
@@ -67,14 +65,22 @@ export class TextForm {
     return this.encoding === 'utf-16le' ? bytes : bytes.swap16()
   }
 
-  /** Returns new text with the line breaks of the asset. */
-  withLineEnds(text: string): string {
-    return this.isCrlf ? text.replace(/\r?\n/g, '\r\n') : text
+  /** Returns new text with the line breaks of the asset, which are those of its first line. */
+  async withLineEnds(text: string): Promise<string> {
+    return text.includes('\n') && (await this.#isCrlf()) ? text.replace(/\r?\n/g, '\r\n') : text
   }
 
   /** Returns bytes of the asset as text. */
   decode(bytes: Uint8Array): string {
     return new TextDecoder(this.encoding, { ignoreBOM: true }).decode(bytes)
+  }
+
+  /** Returns whether the first line ends with CRLF. */
+  async #isCrlf(): Promise<boolean> {
+    for await (const [at = 0] of findBytes(this.#draft, this.newline, this)) {
+      return this.decode(await this.#draft.read(Math.max(0, at - this.unit), at)) === '\r'
+    }
+    return false
   }
 
   /** Returns whether the text is UTF-8. */
