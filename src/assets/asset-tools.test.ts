@@ -302,6 +302,10 @@ describe('fetchAssetTool', () => {
       code('asset_too_large'),
     )
     await expect(fetchAssetTool.execute({ ref }, { assets })).rejects.toThrow('start and end')
+    const json = await assets.save(Buffer.from(`[${'1,'.repeat(4_500_000)}1]`), 'application/json')
+    await expect(fetchAssetTool.execute({ ref: json.ref }, { assets })).rejects.toThrow(
+      'Read its text with startLine, read one field (asset://…/content/<key>), or find the place with search_asset.',
+    )
     await expect(fetchAssetTool.execute({ ref, format: 'text' }, { assets })).rejects.toEqual(
       code('asset_unsupported'),
     )

@@ -265,10 +265,17 @@ async function readRange(
     await opened.stream.cancel()
     throw new ByrefError(
       'asset_too_large',
-      `The body has ${opened.size} bytes; at most ${MAX_BYTES} fit into one answer. Ask for a part with start and end.`,
+      `The body has ${opened.size} bytes; at most ${MAX_BYTES} fit into one answer. ${smallerPart(opened.mime)}`,
     )
   }
   return { bytes: await readBytes(opened.stream), mime: opened.mime }
+}
+
+/** Tells a model how to read a part of a large file of a type. */
+function smallerPart(mime: string): string {
+  if (!isTextType(mime)) return 'Ask for a part with start and end.'
+  const field = isJsonType(mime) ? ', read one field (asset://…/content/<key>)' : ''
+  return `Read its text with startLine${field}, or find the place with search_asset.`
 }
 
 /** Reads a page of the asset's text. A text file is streamed, whatever its length. */

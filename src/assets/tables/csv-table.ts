@@ -1,6 +1,7 @@
 import { CsvError, parse } from '#csv-parse'
 import { nodeBuiltin } from '../../node-builtin.ts'
 import { inBatches } from '../in-batches.ts'
+import { createPauses } from '../json/json-entries.ts'
 import { type ColumnReader, textColumn } from './column.ts'
 import { broken, MAX_COLUMNS, type TableError, tooWide } from './table-error.ts'
 import {
@@ -17,7 +18,6 @@ import { uniqueNames } from './unique-names.ts'
 
 const { Readable } = nodeBuiltin('node:stream')
 
-const UNCLOSED: ReadonlySet<string> = new Set(['CSV_QUOTE_NOT_CLOSED', 'CSV_MAX_RECORD_SIZE'])
 const PIECE = 64 * 1024
 /** Up to this many columns may be empty in all rows but one. */
 const FEW_COLUMNS = 100
@@ -81,8 +81,8 @@ async function* csvBatches(
   const parser = parse({
     delimiter,
     from_line: headerLine,
-    // The parser detects the lone CR of old files.
-    record_delimiter: unquoted(head).includes('\n') ? ['\r\n', '\n'] : undefined,
+    // Old files have a lone CR. The parser would detect it, but slowly in a long first line.
+    record_delimiter: unquoted(head).includes('\n') ? ['\r\n', '\n'] : ['\r\n', '\n', '\r'],
     bom: true,
     skip_empty_lines: true,
     relax_column_count: true,
@@ -106,8 +106,12 @@ async function* csvBatches(
 
 /** Yields the bytes of a file in small pieces, so that parsing does not block for long. */
 async function* pieces(source: TableSource): AsyncGenerator<Uint8Array> {
+  const pause = createPauses()
   for await (const chunk of await source.open()) {
-    for (let at = 0; at < chunk.byteLength; at += PIECE) yield chunk.subarray(at, at + PIECE)
+    for (let at = 0; at < chunk.byteLength; at += PIECE) {
+      yield chunk.subarray(at, at + PIECE)
+      await pause()
+    }
   }
 }
 
@@ -166,14 +170,25 @@ export function widen(
 
 /** Describes what is wrong with a CSV file, and where. */
 async function csvError(source: TableSource, error: CsvError): Promise<TableError> {
-  const { lines, bytes } = error as CsvError & { lines?: number; bytes?: number }
+  const { lines, bytes, column } = error as CsvError & CsvErrorPlace
+  const isTooLong = error.code === 'CSV_MAX_RECORD_SIZE'
+  if (!isTooLong && error.code !== 'CSV_QUOTE_NOT_CLOSED') {
+    return broken(source, lines ?? null, error.message, error)
+  }
+  if (isTooLong && Number(column) > MAX_COLUMNS) {
+    return tooWide(source, Number(column), { hasMore: true })
+  }
   // The parser notices a missing quote only at the end of the file. `bytes` is the end of the last complete field.
-  const isUnclosed = UNCLOSED.has(error.code)
-  const line = isUnclosed ? await lineAt(source, bytes ?? 0) : (lines ?? null)
-  return broken(
-    source,
-    line,
-    isUnclosed ? 'a quote is opened and never closed.' : error.message,
-    error,
-  )
+  const line = await lineAt(source, bytes ?? 0)
+  const reason = isTooLong
+    ? 'a row has more than 64 MB. Perhaps a quote is opened and never closed.'
+    : 'a quote is opened and never closed.'
+  return broken(source, line, reason, error)
+}
+
+/** Where the parser stopped: its number of line breaks and bytes, and the cells of the record so far. */
+interface CsvErrorPlace {
+  lines?: number
+  bytes?: number
+  column?: number
 }

@@ -51,6 +51,20 @@ describe('a table from real programs', () => {
     await expect(imported(csv)).rejects.toThrow(/far longer than the others/)
     await expect(imported(`a,b\n${'x,'.repeat(6_000)}x\n`)).rejects.toThrow(/at most 5,000/)
   })
+
+  it('is rejected if a row has more than 64 MB', async () => {
+    const assets = createAssets({ config: { duckdb: false } })
+    const failure = (csv: string) => assets.importFile(Buffer.from(csv), { name: 'x.csv' })
+    const cells = `${'x'.repeat(9_999)},`.repeat(6_800)
+    await expect(failure(cells)).rejects.toThrow(/line 1: it has more than 6,\d+ columns/)
+    await expect(failure('x'.repeat(68e6))).rejects.toThrow(/line 1: a row has more than 64 MB/)
+  })
+
+  it.each(['\n', '\r\n', '\r'])('has a header of more than 64 KiB: %j', async (end) => {
+    const header = `a,${'b'.repeat(70_000)}`
+    const { rows } = await imported(`${header}${end}1,2${end}3,4${end}`)
+    expect(rows.map(({ a }) => a)).toEqual([1, 3])
+  })
 })
 
 describe('numbers of a table', () => {

@@ -33,9 +33,14 @@ export function broken(
 /** Maximum number of columns: the metadata of Parquet grows with them. */
 export const MAX_COLUMNS = 5_000
 
-/** Returns the error for a table with too many columns. */
-export function tooWide(source: { name: string }, columns: number): TableError {
+/** Returns the error for a table with too many columns. `hasMore` says that not all columns were counted. */
+export function tooWide(
+  source: { name: string },
+  columns: number,
+  { hasMore = false } = {},
+): TableError {
   const most = MAX_COLUMNS.toLocaleString('en')
-  const reason = `it has ${columns.toLocaleString('en')} columns, and a table has at most ${most}: write them as rows.`
+  const count = hasMore ? 'more than ' : ''
+  const reason = `it has ${count}${columns.toLocaleString('en')} columns, and a table has at most ${most}: write them as rows.`
   return broken(source, 1, reason)
 }
