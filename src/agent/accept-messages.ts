@@ -50,15 +50,16 @@ export async function acceptMessages(
   }
   const noted = new Set(known)
   const accepted: Accepted = { events: [], messageIds: [] }
-  for (const input of inputs.flatMap(fromHistory)) {
+  for (const input of fromHistory(inputs)) {
     checkKeys(input)
     const message = toMessage(input)
     checkNamed(message)
     const fileLabel = labels?.ofFile(message)
-    const { content, metadata, events } = await extracted(
+    const { events, ...stored } = await extracted(
       message,
       fileLabel ? assets.scoped({ label: () => fileLabel }) : assets,
     )
+    const { content, metadata } = stored
     const attachments = named(metadata.attachments ?? [])
     for (const event of events) {
       if (event.type === 'ASSET_CREATED') noted.add(event.payload.ref)
@@ -74,7 +75,7 @@ export async function acceptMessages(
       const event = await attached(info, assets)
       accepted.events.push(cameWith(event, message, labels, info.label))
     }
-    const payload = completed({ ...message, content, metadata }, attachments, infos)
+    const payload = completed({ ...message, ...stored }, attachments, infos)
     const label = labels?.of(payload)
     accepted.events.push({ type: 'NEW_MESSAGE', payload, ...(label ? { label } : {}) })
     accepted.messageIds.push(message.id)
@@ -115,12 +116,12 @@ const MAKERS: ReadonlyMap<string, AssetOrigin> = new Map([
 
 /**
  * Returns content and metadata with their bodies replaced by assets, and the events of these assets. A long result of a
- * call becomes an asset, too.
+ * call becomes an asset, too. Data stays, because it may have a schema.
  */
 async function extracted(
   message: Message,
   assets: Assets,
-): Promise<{ content: unknown; metadata: MessageMetadata; events: AssetEvent[] }> {
+): Promise<Pick<Message, 'content' | 'content_type' | 'metadata'> & { events: AssetEvent[] }> {
   const { content, content_type, metadata, sender } = message
   const by = MAKERS.get(sender.participant_role) ?? 'system'
   const events: AssetEvent[] = []
@@ -131,14 +132,14 @@ async function extracted(
     { assets: scoped, by },
   )
   const found = value as { content: unknown; metadata: MessageMetadata }
-  const toolCallId = resultCall(message)
-  if (toolCallId !== null) {
-    const call = { tool: sender.participant_id, toolCallId }
-    const kept = await offload(call, { value: found.content, events: [] }, () => scoped)
-    return { content: kept.value, metadata: found.metadata, events }
-  }
   const stored = isParts ? (found.content as unknown[]).map(storedPart) : found.content
-  return { content: stored, metadata: found.metadata, events }
+  const same = { content: stored, content_type, metadata: found.metadata, events }
+  const toolCallId = resultCall(message)
+  if (toolCallId === null || content_type === 'data') return same
+  const call = { tool: sender.participant_id, toolCallId }
+  const kept = await offload(call, { value: stored, events: [] }, () => scoped)
+  if (kept.value === stored) return same
+  return { ...same, content: kept.value, content_type: 'application/json' }
 }
 
 const TYPES_BY_KIND = {

@@ -226,7 +226,7 @@ describe('createAgent, with assets', () => {
       ...READING,
     ])
     expect(() => createAgent({ model, tools: ['drop_asset' as 'save_asset'] })).toThrow(
-      /tools\[0\] must be "save_asset" or .* or an object of options, not "drop_asset"/,
+      /tools\[0\] must be a tool made by defineTool, or .*"save_asset" or .*, not "drop_asset"/,
     )
   })
 

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import type { ConversationEvent } from '../core/events/events.ts'
+import { partialOutput } from '../engine/answer-streams.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
 import { createAgent } from './agent.ts'
 
@@ -57,6 +59,17 @@ describe('run.partialOutputStream', () => {
     expect(parts.at(-1)).toEqual(long)
     expect(parts.length).toBeLessThan((await deltas).length * 0.8)
     expect(parts.length).toBeGreaterThan(100)
+  })
+
+  it('counts only the JSON of an answer, and not the words before it', async () => {
+    const events = async function* (): AsyncGenerator<ConversationEvent> {
+      yield { type: 'TEXT_MESSAGE_START', messageId: 'm', role: 'assistant' }
+      for (const delta of ['word '.repeat(20_000), '{"a":1', ',"b":2', ',"c":3', '}'])
+        yield { type: 'TEXT_MESSAGE_CONTENT', messageId: 'm', delta }
+    }
+    const parts = await Array.fromAsync(partialOutput(events(), () => undefined))
+    expect(parts.length).toBeGreaterThan(2)
+    expect(parts.at(-1)).toEqual({ a: 1, b: 2, c: 3 })
   })
 
   it('yields the value in an answer that wraps it', async () => {

@@ -87,19 +87,21 @@ export function checkDigest(named: string, actual: string): void {
 export function assetNotFound(assetId: string, namespace?: string): ByrefError {
   const missing = `There is no asset ${JSON.stringify(assetId)}`
   // A model may write a path as it does after a variable: asset://id/content[0].name.
-  const path = parseVariableRef(`†${assetId}`)
-  const { kind = assetId, path: keys = [] } = path?.type === 'variable' ? path : {}
+  const path = parseVariableRef(`†_${assetId}`)
+  const { kind = `_${assetId}`, path: keys = [] } = path?.type === 'variable' ? path : {}
+  const name = kind.slice(1)
   if (namespace === undefined) {
-    const advice = keys.length > 0 ? ` ${fieldAdvice(kind, keys)}` : ''
+    const advice = keys.length > 0 ? ` ${fieldAdvice(name, keys)}` : ''
     return new ByrefError('asset_not_found', `${missing} here.${advice}`)
   }
   const where = `in the namespace ${JSON.stringify(namespace)}, or you may not read it.`
-  const field = kind === 'content' && keys.length > 0 ? keys : [kind, ...keys]
-  return new ByrefError('asset_not_found', `${missing} ${where} ${fieldAdvice(namespace, field)}`)
+  const advice = fieldAdvice(namespace, [name, ...keys])
+  return new ByrefError('asset_not_found', `${missing} ${where} ${advice}`)
 }
 
 function fieldAdvice(id: string, keys: readonly FieldKey[]): string {
-  const ref = formatAssetRef({ id, fieldPath: ['content', ...keys] })
+  const path = keys[0] === 'content' && keys.length > 1 ? keys : ['content', ...keys]
+  const ref = formatAssetRef({ id, fieldPath: [...path] })
   return `For a field of the asset ${JSON.stringify(id)}, write ${ref}.`
 }
 

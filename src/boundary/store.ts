@@ -69,6 +69,7 @@ export async function storeResult(
     if (lost) throw new ByrefError(lost.code as ByrefErrorCode, lost.message)
     return { value: jsonValue(fetchedByReference(value), withoutCarriedBytes) as JsonValue, events }
   } catch (error) {
+    signal?.throwIfAborted()
     throw error instanceof ByrefError ? lostResult(error.code, loggedMessage(error)) : error
   }
 }

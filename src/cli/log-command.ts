@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { deleteConversation } from '../agent/delete-conversation.ts'
 import { defined } from '../assets/defined.ts'
-import { ByrefError, type Damage, DamagedError } from '../core/errors.ts'
+import { ByrefError, type Damage, DamagedError, UnavailableError } from '../core/errors.ts'
 import {
   type ConversationLog,
   type LogUpkeep,
@@ -216,21 +216,33 @@ async function checkFile({ log, json }: Task): Promise<number> {
 }
 
 /** Makes the indexes of a damaged file again. Without them, a repair would miss records and remove them. */
-async function rebuildIndexes({ log, dryRun }: Task): Promise<void> {
+async function mendIndexes({ log, dryRun }: Task): Promise<void> {
   if (dryRun)
     return note('The file is damaged. Without --dry-run, its indexes are made again first')
+  const { check, rebuildIndexes } = upkeepOf(log)
   try {
-    await upkeepOf(log).rebuildIndexes?.()
-    note('The file was damaged, and its indexes were made again')
-  } catch (cause) {
-    const message =
-      'The file is damaged, and its indexes cannot be made again, so nothing was removed. Export the conversations that are intact, or restore a backup'
-    throw new ByrefError('log_failed', message, { cause })
+    await rebuildIndexes?.()
+  } catch (error) {
+    const isDamage = !(error instanceof UnavailableError || isFull(error))
+    throw isDamage ? notRebuilt(error) : error
   }
+  if (((await check?.()) ?? []).length > 0) throw notRebuilt()
+  note('The file was damaged, and its indexes were made again')
+}
+
+function isFull(error: unknown): boolean {
+  return error instanceof ByrefError && error.code === 'storage_full'
+}
+
+function notRebuilt(cause?: unknown): ByrefError {
+  const message =
+    'The file is damaged, and its indexes cannot be made again, so nothing was removed. Export the conversations that are intact, or restore a backup'
+  return new ByrefError('log_failed', message, { cause })
 }
 
 async function repair(task: Task): Promise<number> {
-  if ((await checkFile(task)) > 0) await rebuildIndexes(task)
+  const problems = await checkFile(task)
+  if (problems > 0) await mendIndexes(task)
   let left = 0
   let repaired = 0
   await check(task, async ({ log, id, namespace, before, damage }) => {
@@ -257,7 +269,7 @@ async function repair(task: Task): Promise<number> {
   note(
     `${counted(repaired, 'conversation')} ${task.dryRun ? 'would be ' : ''}repaired, ${left} not repaired`,
   )
-  return left > 0 || (task.dryRun && repaired > 0) ? 1 : 0
+  return left > 0 || (task.dryRun && repaired + problems > 0) ? 1 : 0
 }
 
 async function exportSound({ log, args }: Task): Promise<number> {

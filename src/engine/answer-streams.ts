@@ -1,4 +1,5 @@
 import type { JSONParser } from '@streamparser/json'
+import { ByrefError, type ByrefErrorCode } from '../core/errors.ts'
 import type { ConversationEvent } from '../core/events/events.ts'
 import { isPlainObject, type JsonObject, type JsonValue } from '../core/json/json.ts'
 import { answerValue } from '../models/json-answer.ts'
@@ -36,7 +37,7 @@ export async function* partialOutput(
       messageId = id
     }
     json.write(text)
-    if (json.growth >= GROWTH) yield* value()
+    if (json.isOver || json.growth >= GROWTH) yield* value()
   }
   yield* value()
 }
@@ -59,7 +60,7 @@ export async function* textStream(
   }
 }
 
-/** Yields pieces of the model's messages, with the message's id. */
+/** Yields pieces of the model's messages, with the message's id. Throws if the run fails. */
 async function* pieces(
   events: AsyncIterable<ConversationEvent>,
 ): AsyncGenerator<{ id: string; text: string }, void> {
@@ -75,6 +76,8 @@ async function* pieces(
       yielded.set(event.messageId, before + event.delta.length)
       yield { id: event.messageId, text: event.delta }
     }
+    if (event.type === 'RUN_ERROR')
+      throw new ByrefError(event.code as ByrefErrorCode, event.message)
     if (event.type !== 'NEW_MESSAGE' || !steps.has(event.payload.id)) continue
     const { id, content } = event.payload
     const text = typeof content === 'string' ? content.slice(yielded.get(id) ?? 0) : ''
@@ -86,7 +89,7 @@ async function* pieces(
 class PartialJson {
   readonly #parser: JSONParser
   #hasBegun = false
-  #isOver = false
+  isOver = false
   #isBroken = false
   #value: unknown
   /** The length of the text so far, and when the value was last taken. */
@@ -103,7 +106,7 @@ class PartialJson {
       this.#isBroken = true
     }
     parser.onEnd = () => {
-      this.#isOver = true
+      this.isOver = true
     }
     parser.onValue = ({ value, partial, key, parent, stack }) => {
       this.#value = stack[1]?.value ?? parent ?? value
@@ -120,13 +123,13 @@ class PartialJson {
   }
 
   write(text: string): void {
-    this.#length += text.length
     // A model may write a code fence, or some words, before the JSON.
     const start = this.#hasBegun ? 0 : text.search(/[{[]/)
-    if (start === -1 || this.#isOver || this.#isBroken) return
+    if (start === -1 || this.isOver || this.#isBroken) return
     this.#hasBegun = true
+    this.#length += text.length - start
     this.#parser.write(text.slice(start))
-    if (this.#isOver || !this.#isBroken) this.hasNews = true
+    if (this.isOver || !this.#isBroken) this.hasNews = true
   }
 
   /** Returns a copy of the value so far. */

@@ -35,14 +35,14 @@ export interface Run<Output = unknown> extends AsyncIterable<ConversationEvent> 
   readonly result: Promise<RunResult<Output>>
   /**
    * The model's text as it streams, over all steps, with a blank line between these. If you iterate later, the text so
-   * far comes in one piece. If the run fails, iterating throws the error of `result` after the text.
+   * far comes in one piece. If the run fails, iterating throws an error with its code and message after the text.
    */
   readonly textStream: AsyncIterable<string>
   /**
    * For a run with `output`: the value so far, each time that it has grown, and less often when it is long. It is not
    * complete and not validated. `result` has the complete, valid value. If you iterate after an answer, its value
    * comes once. If the model corrects its answer, the value starts again. Of an answer with drafts, it is the value of
-   * the first draft. If the run fails, iterating throws the error of `result` after the values.
+   * the first draft. If the run fails, iterating throws an error with its code and message after the values.
    */
   readonly partialOutputStream: AsyncIterable<DeepPartial<Output>>
   /** Returns the conversation's messages so far. */
@@ -101,7 +101,7 @@ export class FollowedRun<Output = unknown> {
       messageIds: this.messageIds,
       result: this.result,
       get textStream() {
-        return withFailure(textStream(followed.#events), followed.result)
+        return textStream(followed.#events)
       },
       get partialOutputStream() {
         const partial = partialOutput(followed.#events, () => {
@@ -109,7 +109,7 @@ export class FollowedRun<Output = unknown> {
           return session ? runOf(session.state, followed.id)?.overrides?.output : undefined
         })
         // The requested schema determines the type of the answer.
-        return withFailure(partial, followed.result) as AsyncIterable<DeepPartial<Output>>
+        return partial as AsyncIterable<DeepPartial<Output>>
       },
       get messages() {
         return followed.#session?.state.messages ?? []
@@ -225,15 +225,6 @@ export class FollowedRun<Output = unknown> {
     const { assets } = this.#sessions as Sessions
     runResult<Output>(session, run, { schema: this.#output, assets }).then(resolve, reject)
   }
-}
-
-/** Yields the values, and then throws the error with which the run has failed. */
-async function* withFailure<T>(
-  values: AsyncIterable<T>,
-  result: Promise<unknown>,
-): AsyncGenerator<T, void> {
-  yield* values
-  await result
 }
 
 /** Returns a run whose messages were deleted before it started. */

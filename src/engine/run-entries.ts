@@ -232,15 +232,12 @@ function isCallOpen(state: ConversationState, events: readonly ConversationEvent
     event.type === 'TOOL_CALL_END' && !answered.has(event.toolCallId)
   if (events.some(isNew)) return true
   // The last calls are usually open for longest.
-  const last = state.runs
-    .at(-1)
-    ?.steps.at(-1)
-    ?.callIds.findLast((id) => {
-      // A call that streamed only in part, because the answer was interrupted, does not count.
-      const { call, resultMessageId } = state.calls[id] ?? {}
-      return call && resultMessageId === undefined && !answered.has(id)
-    })
-  return last !== undefined
+  const isOpen = (id: string): boolean => {
+    // A call that streamed only in part, because the answer was interrupted, does not count.
+    const { call, resultMessageId } = state.calls[id] ?? {}
+    return call !== undefined && resultMessageId === undefined && !answered.has(id)
+  }
+  return state.runs.at(-1)?.steps.at(-1)?.callIds.findLast(isOpen) !== undefined
 }
 
 function lastStepCalls({ runs, calls }: ConversationState): ConversationState['calls'] {

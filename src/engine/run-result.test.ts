@@ -54,6 +54,21 @@ describe('Run.textStream', () => {
     expect(await textOf(run.textStream)).toEqual([LONG])
   })
 
+  it('can be read by a handler of the run, which the result waits for', async () => {
+    let text = ''
+    const agent = createAgent({
+      model: scriptedModel(['Hi']),
+      callbacks: {
+        async onEvent({ type }) {
+          if (type === 'RUN_FINISHED') text = (await textOf(run.textStream)).join('')
+        },
+      },
+    })
+    const run = agent.run({ messages: say('x') })
+    await run.result
+    expect(text).toBe('Hi')
+  })
+
   it('throws if the run fails, and if there is no run', async () => {
     const agent = createAgent({ model: scriptedModel([new Error('no')]) })
     const run = agent.run({ messages: say('x') })

@@ -127,10 +127,15 @@ async function summaryOf(
   }
 }
 
-/** Returns the messages that the open run answers, and the system's messages since it started. */
+/**
+ * Returns the messages that the open run answers, and the system's messages since it started. If they begin with a
+ * history, only those after its last answer.
+ */
 function pinnedIn({ messages, runs = [] }: PromptConversation['state']): string[] {
   const run = runs.at(-1)
-  const first = messages.findIndex(({ id }) => run?.messageIds.includes(id))
+  const asked = new Set(run?.messageIds)
+  const answered = messages.findLastIndex((one) => asked.has(one.id) && isAnswer(one))
+  const first = messages.findIndex(({ id }, i) => i > answered && asked.has(id))
   if (run?.status !== 'running' || first === -1) return []
   return messages.slice(first).flatMap((one) => (isAsked(one) || isSystem(one) ? one.id : []))
 }

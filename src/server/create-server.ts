@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Context, Hono, type MiddlewareHandler } from 'hono'
 import { cors } from 'hono/cors'
 import type { StatusCode } from 'hono/utils/http-status'
@@ -138,6 +139,9 @@ export function createServer(options: ServerOptions): Server {
 
 /** Default of {@link ServerLimits.uploadBytes}. */
 const MAX_UPLOAD = 5 * 1024 * 1024 * 1024
+
+/** How long a server that is asked whether it is ready waits for other writers, in milliseconds. */
+const WRITE_MS = 1000
 
 /** The caller of a route that needs no token. */
 const ANONYMOUS: Caller = { subject: 'anybody', namespace: null, role: 'reader' }
@@ -302,8 +306,12 @@ class AgentServer implements Server {
 
   async #checkLog(): Promise<void> {
     try {
-      // This writes nothing, but is rejected as a write would be.
-      await this.#first.log.renew(newId(), { owner: 'readyz', ms: 1 })
+      const { log } = this.#first
+      await log.list({ limit: 1 })
+      // This writes nothing, but is rejected as a write would be. It may have to wait for another writer.
+      const writing = log.renew(newId(), { owner: 'readyz', ms: 1 })
+      writing.catch(() => {})
+      await Promise.race([writing, sleep(WRITE_MS, null, { ref: false })])
     } catch (cause) {
       throw new ByrefError('log_failed', 'The conversation log is not available', { cause })
     }

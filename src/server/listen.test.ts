@@ -41,6 +41,26 @@ describe('listen', () => {
     expect(await post('{}')).toEqual([201, 'keep-alive'])
   })
 
+  it('keeps the connection of a request that is rejected after its body has arrived', async () => {
+    const agent = createAgent({ model: scriptedModel([]) })
+    listening = await createServer({ agent }).listen({ port: 0 })
+    const options = { method: 'POST', body: '{"a":1}' }
+    const response = await fetch(`${listening.url}/api/nothing`, options)
+    expect([response.status, response.headers.get('connection')]).toEqual([404, 'keep-alive'])
+  })
+
+  it('does not do what is asked after a request that closes the connection', async () => {
+    const agent = createAgent({ model: scriptedModel([]) })
+    listening = await createServer({ agent }).listen({ port: 0 })
+    const { hostname, port } = new URL(listening.url)
+    const socket = connect(Number(port), hostname)
+    const post = (path: string, body: string) =>
+      `POST ${path} HTTP/1.1\r\nhost: ${hostname}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`
+    socket.write(post('/api/nothing', ' '.repeat(1_000_000)) + post('/api/conversations', '{}'))
+    expect(await text(socket)).toMatch(/^HTTP.* 404 /)
+    expect((await agent.log.list()).conversations).toEqual([])
+  })
+
   it('lets a client that reads after it has sent everything read why it was rejected', async () => {
     const agent = createAgent({ model: scriptedModel([]) })
     listening = await createServer({ agent }).listen({ port: 0 })

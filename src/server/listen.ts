@@ -1,5 +1,5 @@
 import { type Server as HttpServer, IncomingMessage, type ServerResponse } from 'node:http'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import { createAdaptorServer } from '@hono/node-server'
 import type { Hono } from 'hono'
 import { called } from '../core/called.ts'
@@ -77,9 +77,14 @@ export function listen(
   const server = createAdaptorServer({
     hostname,
     fetch: async (request, { incoming }) => {
+      // After `closeAfter`, nobody would get the response.
+      if (incoming.socket?.writableEnded) return new Response(null, { status: 503 })
       const response = await app.fetch(request, env)
+      if (response.status < 400) return response
+      // A body in the packet of the headers arrives after them.
+      await setImmediate()
       const isUnread = incoming instanceof IncomingMessage && !incoming.complete
-      return isUnread && response.status >= 400 ? closeAfter(response, incoming) : response
+      return isUnread ? closeAfter(response, incoming) : response
     },
   }) as HttpServer
   // Headers must arrive soon. A body may take as long as bytes arrive.

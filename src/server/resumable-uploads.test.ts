@@ -460,7 +460,7 @@ describe('pieces of uploads', () => {
     expect(logged).toMatchObject([{ path: '/api/uploads', subject: 'member of team' }])
   })
 
-  it('are removed after a day if the upload is abandoned, also while nobody uploads', async ({
+  it('are removed after a day if the upload is abandoned, when a server starts', async ({
     onTestFinished,
   }) => {
     const folder = temporary(onTestFinished)

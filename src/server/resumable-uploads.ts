@@ -246,6 +246,11 @@ function fileStore(folder: string): FileStore {
     expirationPeriodInMilliseconds: KEEP_MS,
   })
   // The method of the store hides the cause.
+  const declare = store.declareUploadLength.bind(store)
+  store.declareUploadLength = async (id, size) => {
+    await requireSpace(folder, size)
+    return declare(id, size)
+  }
   store.write = async (body, id, offset) => {
     const file = createWriteStream(join(folder, id), { flags: 'r+', start: offset })
     try {

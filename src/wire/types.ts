@@ -67,7 +67,7 @@ export interface MessagesPage {
 export type OutgoingMessage = z.input<typeof messages.messageInput>
 /** The ids of the messages that were sent, and of the run that answers them. */
 export type SendResult = z.infer<typeof messages.sent>
-/** The same for a message that is sent again, with its new conversation. */
+/** The ids of a message that was sent again, of its run and of its new conversation. */
 export type RetryResult = z.infer<typeof messages.retried>
 /** A person's answer about a call: approved or not, with changed arguments or a result. */
 export type ApprovalAnswer = z.infer<typeof runs.approvalAnswer>
@@ -82,7 +82,7 @@ export interface LabelsInfo {
 }
 /** Where a value comes from: the messages, assets and calls that led to it. */
 export type LineageInfo = z.infer<typeof lineage.lineageAnswer>
-/** One name of the data of a conversation, with its value and schema. */
+/** A value in the data of a conversation, with its schema. */
 export type BoardEntryInfo = z.infer<typeof data.boardEntry>
 /** A change of the data of a conversation. */
 export type DataEdit = z.input<typeof data.dataEdit>

@@ -9,7 +9,13 @@ const pure = { readOnly: true, openWorld: false, idempotent: true, inputSchema: 
 
 /** A read-only tool with trusted results for trusted arguments. */
 function ours(scene: Scene, id: string, execute: Tool['execute'], more: object = {}): void {
-  scene.use(defineTool({ ...pure, id, description: id, execute, ...more } as never) as Tool)
+  const noted: Tool['execute'] = (input, context) => {
+    // The reference had no value, so what follows comes from the model.
+    const text = JSON.stringify(give(input)) ?? ''
+    if (text.includes('variable_not_found') && !isPoisoned(text)) scene.isListOurs = true
+    return execute(input, context)
+  }
+  scene.use(defineTool({ ...pure, id, description: id, execute: noted, ...more } as never) as Tool)
 }
 
 /** Passes the poison through such a tool. */
@@ -22,13 +28,7 @@ const through = (
 ): Move => ({
   name,
   apply(scene) {
-    const noted: Tool['execute'] = (input, context) => {
-      // The reference had no value, so what follows comes from the model.
-      const text = JSON.stringify(give(input)) ?? ''
-      if (text.includes('variable_not_found') && !isPoisoned(text)) scene.isListOurs = true
-      return execute(input, context)
-    }
-    ours(scene, id, noted, more)
+    ours(scene, id, execute, more)
     scene.call(id, { value: value(scene.at) })
   },
 })

@@ -30,6 +30,15 @@ describe('Draft', () => {
     )
   })
 
+  it('stops when too much was read, and when it is aborted', async () => {
+    const bytes = rangesOf(Buffer.from('abc'))
+    const limited = new Draft(bytes, { budget: 7 })
+    expect([await limited.text(), await limited.text()]).toEqual(['abc', 'abc'])
+    await expect(limited.text()).rejects.toMatchObject({ code: 'asset_too_large' })
+    const aborted = new Draft(bytes, { signal: AbortSignal.abort(new Error('stop')) })
+    await expect(aborted.text()).rejects.toThrow('stop')
+  })
+
   it('gives a stream whose chunks the reader may change', async () => {
     const draft = new Draft(rangesOf(Buffer.from('abc')))
     for await (const chunk of draft.stream()) chunk.fill(0)

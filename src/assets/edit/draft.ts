@@ -1,3 +1,4 @@
+import { ByrefError } from '../../core/errors.ts'
 import { chunksOf, copyBytes, pullStream } from '../bodies/body.ts'
 import { bufferOf } from '../bodies/buffer-of.ts'
 import type { BodyRanges as Ranges } from '../content-access.ts'
@@ -21,6 +22,13 @@ export interface Splice {
   bytes: Uint8Array
 }
 
+/** Options of {@link Draft}. */
+export interface DraftOptions {
+  signal?: AbortSignal
+  /** Maximum number of bytes that may be read in all. Default: no limit. */
+  budget?: number
+}
+
 /**
  * A body that is being edited. It keeps ranges of the original and the new bytes between them, so that memory depends on
  * the edits and not on the size of the body. All offsets are in bytes. Reading it yields to the event loop every few
@@ -29,14 +37,19 @@ export interface Splice {
 export class Draft {
   readonly #original: BodyRanges
   readonly #pause = createPauses()
+  readonly #signal: AbortSignal | undefined
+  /** How many more bytes may be read. */
+  #budget: number
   #pieces: Piece[]
   /** All bytes, if they are in memory and were read since the last change. */
   #whole: Buffer | null
   /** Memory for them, which each change uses again. */
   #memory = Buffer.alloc(0)
 
-  constructor(original: BodyRanges) {
+  constructor(original: BodyRanges, { signal, budget = Infinity }: DraftOptions = {}) {
     this.#original = original
+    this.#signal = signal
+    this.#budget = budget
     this.#pieces = [{ start: 0, end: original.size }]
     this.#whole = original.bytes ? bufferOf(original.bytes) : null
   }
@@ -70,13 +83,20 @@ export class Draft {
     this.#whole = null
   }
 
-  /** Yields the bytes of a range. The reader must not change them, nor keep them longer than until the next change. */
+  /**
+   * Yields the bytes of a range. The reader must not change them, nor keep them longer than until the next change.
+   *
+   * @throws the signal's reason; ByrefError `asset_too_large` if more was read than the budget allows
+   */
   async *chunks(start = 0, end = Infinity): AsyncGenerator<Uint8Array> {
     this.#whole ??= this.#joined()
     const chunks = this.#whole
       ? slicesOf(this.#whole.subarray(start, end))
       : this.#parts(start, end)
     for await (const chunk of chunks) {
+      this.#signal?.throwIfAborted()
+      this.#budget -= chunk.byteLength
+      if (this.#budget < 0) throw tooMuch()
       yield chunk
       await this.#pause()
     }
@@ -154,6 +174,13 @@ export class Draft {
     close(this.#original.size)
     return changes
   }
+}
+
+function tooMuch(): ByrefError {
+  return new ByrefError(
+    'asset_too_large',
+    'These edits would take too long. Nothing was changed. Send fewer edits in one call.',
+  )
 }
 
 function* slicesOf(bytes: Uint8Array): Generator<Uint8Array> {

@@ -72,6 +72,13 @@ export function localColumns({ delimiter }: Dialect): (name: string) => ColumnRe
   return (name) => textColumn(name, { local: true, commaColumns, hasSemicolons })
 }
 
+/** Returns the line breaks of a file. The parser would detect them, but slowly in a long first line. */
+function lineBreaksOf(head: string): string[] {
+  if (head.includes('\n')) return ['\r\n', '\n']
+  // Old files have a lone CR.
+  return head.includes('\r') ? ['\r'] : ['\r\n', '\n', '\r']
+}
+
 /** Yields the records of a CSV file, header included, in batches. */
 async function* csvBatches(
   source: TableSource,
@@ -81,8 +88,7 @@ async function* csvBatches(
   const parser = parse({
     delimiter,
     from_line: headerLine,
-    // Old files have a lone CR. The parser would detect it, but slowly in a long first line.
-    record_delimiter: unquoted(head).includes('\n') ? ['\r\n', '\n'] : ['\r\n', '\n', '\r'],
+    record_delimiter: lineBreaksOf(unquoted(head)),
     bom: true,
     skip_empty_lines: true,
     relax_column_count: true,

@@ -310,6 +310,24 @@ describe('a spreadsheet as a table', () => {
     expect([saved, await assets.usage()]).toMatchObject([nth, { assets: 0 }])
   })
 
+  it('keeps tables of an earlier import if the store has no space for more', async () => {
+    const store = createMemoryAssetStore()
+    let left = Infinity
+    const save: typeof store.save = (...given) => {
+      if (left-- > 0) return store.save(...given)
+      throw new ByrefError('storage_full', 'The disk is full')
+    }
+    const assets = createAssets({ store: { ...store, save } })
+    const sheets = { A: sheetRows([['a'], [1]]), B: sheetRows([['b'], [2]]) }
+    const options = { name: 'x.xlsx', assetId: 'book' }
+    const { asset, table } = await assets.importFile(workbook(sheets), options)
+    await assets.delete(asset.ref)
+    left = 2
+    const again = assets.importFile(workbook(sheets), options)
+    await expect(again).rejects.toMatchObject({ code: 'storage_full' })
+    expect(await assets.info(String(table?.ref))).toMatchObject({ ref: table?.ref })
+  })
+
   it('is rejected if it is damaged', async () => {
     const bytes = await fixture('./fixtures/trips.xlsx')
     await expect(imported(bytes.fill(0, 300, 900), 'x.xlsx')).rejects.toMatchObject({

@@ -53,6 +53,7 @@ export async function importTable(
   const maker = { by, tool, toolCallId, origin, namespace, expiresAt, signal }
   const ids = derivedIds(assetId)
   const tables: AssetInfo[] = []
+  const created: AssetInfo[] = []
   const sheets: SheetName[] = []
   const hasSheets = written.length > 1
   try {
@@ -62,7 +63,11 @@ export async function importTable(
       const id = sheet ? ids.sheet(sheet.number) : file.isSaved ? ids.table : undefined
       const named = { assetId: id, name: sheet ? `${name}/${sheet.name}` : name }
       const about = { ...maker, ...named, description, source, references: [assetId] }
-      const save = () => saveTable(writer, one, about)
+      const save = async () => {
+        const saved = await saveTable(writer, one, about)
+        created.push(saved)
+        return saved
+      }
       tables.push(await orExisting(save, () => findAsset(id ?? '', reader, options)))
       if (sheet) sheets.push(sheet)
     }
@@ -76,7 +81,7 @@ export async function importTable(
     return { table: tables[0] ?? null, workbook }
   } catch (error) {
     if (!file.isSaved) {
-      await Promise.allSettled(tables.map(({ ref }) => reader.delete(ref, { namespace })))
+      await Promise.allSettled(created.map(({ ref }) => reader.delete(ref, { namespace })))
     }
     throw error
   } finally {

@@ -1,48 +1,42 @@
 import { ByrefError } from '../errors.ts'
-import { isPlainObject } from '../json/json.ts'
+import { isPlainObject, type JsonValue } from '../json/json.ts'
 import { newId } from '../new-id.ts'
 import { partType } from './canonical-part.ts'
 import type { KeptReasoning, ToolResultMark } from './message.ts'
-import type { AnnouncedCall } from './read-metadata.ts'
+import type { AnnouncedCall, AnswerPart, ProviderCallPart } from './read-metadata.ts'
 import type { ContentInput, MessageInput } from './to-message.ts'
 
 type Fields = Record<string, unknown>
 
 /**
- * Converts a message of a history that another library has kept, if it has calls or results: a `ModelMessage` of the AI
- * SDK, or a message of OpenAI's chat completions. Returns the message with `tool_calls` in its metadata, and then one
- * message for each result. Any other message is returned unchanged.
+ * Converts the messages of a history that another library has kept, if they have calls or results: `ModelMessage`s of
+ * the AI SDK, or messages of OpenAI's chat completions. A message with calls gets them as metadata. Each result becomes a
+ * message. Calls get new ids, because some servers use an id for several calls. All other messages are returned unchanged.
  *
- * @throws ByrefError `invalid_message` for a call or a result without an id
+ * @throws ByrefError `invalid_message` for a call without an id or a name, and for a result without its call
  */
-export function fromHistory(input: MessageInput): MessageInput[] {
-  const { tool_calls, tool_call_id, ...message } = Object(input) as Fields & ContentInput
-  const { role, content } = message
-  if (role === 'tool' && tool_call_id !== undefined) {
-    return [resultMessage(message, { callId: tool_call_id, value: content })]
-  }
-  const parts = Array.isArray(content) ? content.filter(isPlainObject) : []
-  const isHistory = tool_calls !== undefined || parts.some((part) => KEPT.has(partType(part)))
-  if (!isHistory || (role !== 'assistant' && role !== 'tool')) return [input]
-  const ofType = (type: string): Fields[] => parts.filter((part) => partType(part) === type)
-  const calls = [...ofType('tool-call').map(callOf), ...chatCalls(tool_calls)]
-  const results = ofType('tool-result').map((part) =>
-    resultMessage({ role: 'tool' }, resultOf(part)),
-  )
-  const reasoning = ofType('reasoning').map(reasoningOf)
-  const others = Array.isArray(content)
-    ? content.filter((part) => !KEPT.has(partType(Object(part))))
-    : []
-  if (role === 'tool' && others.length === 0) return results
-  const metadata: Fields = { ...message.metadata }
-  if (calls.length > 0) metadata.tool_calls = calls
-  if (reasoning.length > 0) metadata.reasoning = reasoning
-  const text = typeof content === 'string' ? content : ''
-  const shown = others.length > 0 ? others : text
-  return [{ ...message, content: shown, metadata }, ...results]
+export function fromHistory(inputs: readonly MessageInput[]): MessageInput[] {
+  const calls = new KnownCalls()
+  return inputs.flatMap((input) => {
+    const { role, content, tool_calls, tool_call_id, ...rest } = Object(input) as Fields
+    if (role === 'tool' && tool_call_id !== undefined) {
+      return [resultMessage({ role, ...rest }, calls.of(tool_call_id), { value: content })]
+    }
+    const parts = Array.isArray(content) ? content : []
+    const isKept = tool_calls !== undefined || parts.some((part) => KEPT.has(typeOf(part)))
+    if (role === 'tool' && isKept) return resultsIn(parts, { role, ...rest }, calls)
+    if (role !== 'assistant' || !isKept) return [input]
+    const answer = new Answer(calls)
+    for (const part of parts) answer.add(Object(part))
+    for (const call of Array.isArray(tool_calls) ? tool_calls : []) answer.addChatCall(Object(call))
+    return answer.messages({ role, ...rest }, content)
+  })
 }
 
-/** The types of parts that become metadata or messages of their own. Questions to a person were for the other library. */
+/**
+ * The types of parts that become metadata or messages of their own. Approval requests and answers are dropped: the other
+ * library has handled them.
+ */
 const KEPT: ReadonlySet<string> = new Set([
   'reasoning',
   'tool-call',
@@ -51,61 +45,162 @@ const KEPT: ReadonlySet<string> = new Set([
   'tool-approval-response',
 ])
 
-function callOf({ toolCallId, toolName, input, args, providerOptions }: Fields): AnnouncedCall {
-  const call = { id: idOf(toolCallId), name: String(toolName), arguments: Object(input ?? args) }
-  return isPlainObject(providerOptions) ? { ...call, provider_metadata: providerOptions } : call
+const typeOf = (part: unknown): string => partType(Object(part))
+
+/** The calls of a history by their ids there. */
+class KnownCalls {
+  readonly #ids = new Map<unknown, string>()
+
+  /** Returns the new id of a call. Results that follow belong to it. */
+  add(id: unknown): string {
+    if (typeof id !== 'string' || id === '') throw invalid('A call in a message has no id')
+    const own = `call_${newId()}`
+    this.#ids.set(id, own)
+    return own
+  }
+
+  of(id: unknown): string {
+    const own = this.#ids.get(id)
+    if (own !== undefined) return own
+    throw invalid(`A result is of the call "${id}", which is not before it in the list`)
+  }
 }
 
-/** The arguments stay text, which readers of metadata parse. */
-function chatCalls(calls: unknown): AnnouncedCall[] {
-  return (Array.isArray(calls) ? calls : []).map((call) => {
-    const { name, arguments: args } = Object(Object(call).function)
-    return { id: idOf(Object(call).id), name: String(name), arguments: args }
-  })
+/** The message of an answer, in the making. */
+class Answer {
+  readonly #known: KnownCalls
+  readonly #calls: AnnouncedCall[] = []
+  readonly #reasoning: KeptReasoning[] = []
+  /** The order of the parts. */
+  readonly #order: AnswerPart[] = []
+  readonly #others: unknown[] = []
+  readonly #results: MessageInput[] = []
+  /** The calls that the provider executed. */
+  readonly #provided = new Set<unknown>()
+  #text = ''
+
+  constructor(known: KnownCalls) {
+    this.#known = known
+  }
+
+  add(part: Fields): void {
+    const { toolCallId, toolName, input, args, text, providerOptions } = part
+    const metadata = isPlainObject(providerOptions) ? { provider_metadata: providerOptions } : {}
+    switch (typeOf(part)) {
+      case 'reasoning':
+        this.#reasoning.push({ text: String(text ?? ''), ...metadata })
+        this.#order.push({ type: 'reasoning' })
+        break
+      case 'tool-call': {
+        const value = (input ?? args ?? {}) as JsonValue
+        if (part.providerExecuted !== true) {
+          this.#addCall({ id: toolCallId, name: toolName, arguments: value }, metadata)
+          break
+        }
+        this.#provided.add(toolCallId)
+        this.#order.push({ ...providerPart('provider_call', part, value), ...metadata })
+        break
+      }
+      case 'tool-result': {
+        const { value, error } = outcomeOf(part)
+        if (!this.#provided.has(toolCallId)) {
+          this.#results.push(...resultsIn([part], { role: 'tool' }, this.#known))
+          break
+        }
+        const result = providerPart('provider_result', part, (error ?? value) as JsonValue)
+        this.#order.push({ ...result, ...(error && { is_error: true }), ...metadata })
+        break
+      }
+      default:
+        if (!KEPT.has(typeOf(part))) this.#addOther(part, metadata)
+    }
+  }
+
+  addChatCall({ id, function: called }: Fields): void {
+    const { name, arguments: args } = Object(called)
+    this.#addCall({ id, name, arguments: args })
+  }
+
+  /** @param given The content of the message in the history. */
+  messages(message: Fields, given: unknown): MessageInput[] {
+    const metadata: Fields = { ...Object(message.metadata) }
+    if (this.#calls.length > 0) metadata.tool_calls = this.#calls
+    if (this.#reasoning.length > 0) metadata.reasoning = this.#reasoning
+    // A text next to files has no lengths.
+    const isText = this.#others.every((part) => typeOf(part) === 'text')
+    if (Array.isArray(given) && isText) metadata.answer_parts = this.#order
+    const content = Array.isArray(given) ? (isText ? this.#text : this.#others) : (given ?? '')
+    return [{ ...message, content, metadata } as MessageInput, ...this.#results]
+  }
+
+  #addCall({ id, name, arguments: args }: Fields, metadata: object = {}): void {
+    if (typeof name !== 'string') throw invalid('A call in a message has no name of a tool')
+    // Readers of metadata parse arguments that are text.
+    const call = { id: this.#known.add(id), name, arguments: args, ...metadata }
+    this.#calls.push(call as AnnouncedCall)
+    this.#order.push({ type: 'call' })
+  }
+
+  #addOther(part: Fields, metadata: object): void {
+    this.#others.push(part)
+    if (typeof part.text !== 'string' || part.text === '') return
+    const text = this.#text === '' ? part.text : `\n\n${part.text}`
+    this.#text += text
+    this.#order.push({ type: 'text', length: text.length, ...metadata })
+  }
 }
 
-function reasoningOf({ text, providerOptions }: Fields): KeptReasoning {
-  const kept = { text: String(text ?? '') }
-  return isPlainObject(providerOptions) ? { ...kept, provider_metadata: providerOptions } : kept
+function providerPart(
+  type: ProviderCallPart['type'],
+  { toolCallId, toolName }: Fields,
+  value: JsonValue,
+): ProviderCallPart {
+  return { type, id: String(toolCallId), name: String(toolName), value }
 }
 
-interface KeptResult {
-  callId: unknown
-  name?: string
+interface Outcome {
   value: unknown
   error?: ToolResultMark['error']
 }
 
-function resultOf({ toolCallId: callId, toolName, output, result }: Fields): KeptResult {
-  const { type = 'json', value = result, reason } = Object(output)
-  const named = { callId, name: String(toolName) }
+/** Returns the outcome in a `tool-result` part. In versions of the AI SDK before 5, it is `result` and `isError`. */
+function outcomeOf({ output, result, isError }: Fields): Outcome {
+  const { type = isError === true ? 'error-json' : 'json', value = result, reason } = Object(output)
   const text = (given: unknown): string =>
-    typeof given === 'string' ? given : JSON.stringify(given)
+    typeof given === 'string' ? given : JSON.stringify(given ?? null)
   if (type === 'execution-denied') {
     const message = reason === undefined ? 'A person denied the call' : text(reason)
-    return { ...named, value: null, error: { code: 'approval_denied', message } }
+    return { value: null, error: { code: 'approval_denied', message } }
   }
-  if (type !== 'error-text' && type !== 'error-json') return { ...named, value }
-  return { ...named, value: null, error: { code: 'tool_failed', message: text(value) } }
+  if (type !== 'error-text' && type !== 'error-json') return { value }
+  return { value: null, error: { code: 'tool_failed', message: text(value) } }
 }
 
-function resultMessage(
-  message: Omit<ContentInput, 'content'>,
-  { callId, name, value, error }: KeptResult,
-): MessageInput {
-  const tool_result: ToolResultMark = { tool_call_id: idOf(callId), ...(error && { error }) }
+/** Returns a message for each result. The first one has the id of the message in the history. */
+function resultsIn(parts: readonly unknown[], message: Fields, calls: KnownCalls): MessageInput[] {
+  const { id, ...rest } = message
+  return parts.map(Object).flatMap((part: Fields, index) => {
+    if (typeOf(part) !== 'tool-result') return []
+    const own = index === 0 ? message : rest
+    return resultMessage(
+      { ...own, name: part.toolName },
+      calls.of(part.toolCallId),
+      outcomeOf(part),
+    )
+  })
+}
+
+function resultMessage(message: Fields, callId: string, { value, error }: Outcome): MessageInput {
+  const tool_result: ToolResultMark = { tool_call_id: callId, ...(error && { error }) }
   return {
-    id: newId(),
     message_type: 'note',
     ...message,
-    ...(name === undefined ? {} : { name }),
     content: value ?? null,
     content_type: typeof value === 'string' ? 'text/plain' : 'application/json',
-    metadata: { ...message.metadata, tool_result },
-  }
+    metadata: { ...Object(message.metadata), tool_result },
+  } as ContentInput
 }
 
-function idOf(id: unknown): string {
-  if (typeof id === 'string' && id !== '') return id
-  throw new ByrefError('invalid_message', 'A call or a result in a message has no id')
+function invalid(message: string): ByrefError {
+  return new ByrefError('invalid_message', message)
 }

@@ -17,7 +17,7 @@ export class CallGraph {
   readonly #missingReads = new PlaceIndex<{ node: CallNode; read: CallRead }>()
   /** Calls to check: they may have become ready. */
   readonly #candidates = new Set<CallNode>()
-  /** The index of the first call that has not had its turn, as of the last `takeTurn`. */
+  /** The index of the first call that has not had its turn, as of the last `takeTurns`. */
   #firstUnrecorded = 0
   #closed = false
 
@@ -126,7 +126,7 @@ export class CallGraph {
     const found: CallNode[] = []
     const passed: CallNode[] = []
     let reaches: ReadonlyMap<CallNode, number> | undefined
-    /** The index of the last call that all earlier calls without a result let pass. */
+    /** Calls after this index must wait. */
     let last = Infinity
     for (const node of open) {
       if (node.index > last || found.length === ended.size) break

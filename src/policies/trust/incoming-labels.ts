@@ -48,8 +48,13 @@ export class IncomingLabels {
    *
    * @param kept The label in the asset's record, if the asset existed before.
    */
-  ofFile({ id }: Pick<Message, 'id'>, kept: WrittenLabel = {}): WrittenLabelTree {
-    const attached = this.#attachments === 'trusted' ? TRUSTED : UNTRUSTED
+  ofFile(
+    { id, sender }: Pick<Message, 'id' | 'sender'>,
+    kept: WrittenLabel = {},
+  ): WrittenLabelTree {
+    // The result of a call is not a file that somebody attached.
+    const isTrusted = this.#attachments === 'trusted' && isSpeaker(sender)
+    const attached = isTrusted ? TRUSTED : UNTRUSTED
     const label = joinAll([attached, this.#given ?? readLabel({}), readLabel(kept)])
     return writeLabelTree({ label: madeBy(label, `message:${id}`) })
   }
