@@ -161,7 +161,7 @@ describe('fromHistory', () => {
   it.each([
     [assistant({ type: 'tool-call', toolName: 'x', input: {} }), 'has no id'],
     [{ role: 'assistant', content: '', tool_calls: [{ id: 'c', custom: {} }] }, 'has no name'],
-    [tool(result('c1', { type: 'text', value: 'x' })), 'is of the call "c1", which is not before'],
+    [tool(result('c1', { type: 'text', value: 'x' })), 'There is no call "c1" before its result'],
   ])('rejects %j', (message, problem) => {
     expect(() => fromHistory([message as MessageInput])).toThrow(problem)
   })

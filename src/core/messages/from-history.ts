@@ -62,7 +62,9 @@ class KnownCalls {
   of(id: unknown): string {
     const own = this.#ids.get(id)
     if (own !== undefined) return own
-    throw invalid(`A result is of the call "${id}", which is not before it in the list`)
+    throw invalid(
+      `There is no call "${id}" before its result: send the call first, in the same list`,
+    )
   }
 }
 

@@ -10,8 +10,7 @@ import {
   runOf,
 } from '../../core/events/conversation-state.ts'
 import type { ConversationEvent } from '../../core/events/events.ts'
-import { isPlainObject } from '../../core/json/json.ts'
-import type { ToolCall } from '../../core/messages/message.ts'
+import { fromHistory } from '../../core/messages/from-history.ts'
 import { type Speaker, spokenBy } from '../../core/messages/spoken-by.ts'
 import type { MessageInput } from '../../core/messages/to-message.ts'
 import { newId } from '../../core/new-id.ts'
@@ -37,7 +36,7 @@ import {
   responseOf,
 } from './response.ts'
 import { ResponseOutput, type StreamEvent } from './response-output.ts'
-import type { InputItem, MessageItem, Part, ResponsesRequest } from './responses-request.ts'
+import type { MessageItem, Part, ResponsesRequest } from './responses-request.ts'
 
 /** How a response is requested. */
 interface ResponseOptions {
@@ -212,9 +211,12 @@ async function readInput(
       if (!needsResult(state, item.call_id)) throw isAsked(item.call_id)
       answers.set(item.call_id, { approved: true, result: resultOf(item.output) })
     } else if (item.type === 'function_call_output' && !state.calls[item.call_id]) {
-      messages.push(toolResult(item, messages))
+      messages.push({ role: 'tool', tool_call_id: item.call_id, content: resultOf(item.output) })
     } else if (item.type === 'function_call') {
-      messages.push(announcement(item))
+      // A call of a conversation that the client stores itself.
+      const { call_id: id, name, arguments: args } = item
+      const called = { id, function: { name, arguments: args } }
+      messages.push({ role: 'assistant', content: '', tool_calls: [called] })
     } else if (item.type === undefined || item.type === 'message') {
       messages.push(await toInput(item as MessageItem, assets))
     }
@@ -223,7 +225,7 @@ async function readInput(
   if (isLate && messages.length === 0 && answers.size === 0) {
     throw new ByrefError('bad_request', 'None of the calls waits for an answer or an output')
   }
-  return { messages: messages.map((message) => spokenBy(message, speaker)), answers }
+  return { messages: fromHistory(messages).map((message) => spokenBy(message, speaker)), answers }
 }
 
 const ANSWERS = new Set(['function_call_output', 'mcp_approval_response'])
@@ -234,30 +236,6 @@ const INSTRUCTIONS = 'instructions'
 function isAsked(id: string): ByrefError {
   const message = `The call "${id}" waits for an approval, and not for an output: send an mcp_approval_response with this approval_request_id`
   return new ByrefError('bad_request', message)
-}
-
-type Item<Type> = Extract<InputItem, { type: Type }>
-
-/** Returns a call of a conversation that the client stores itself, as a message. */
-function announcement({ call_id: id, name, arguments: text }: Item<'function_call'>): MessageInput {
-  const args = jsonOrText(text)
-  const call: ToolCall = { id, name, arguments: isPlainObject(args) ? args : { value: args } }
-  return { role: 'assistant', content: '', metadata: { tool_calls: [call] } }
-}
-
-function toolResult(
-  { call_id: id, output }: Item<'function_call_output'>,
-  before: readonly MessageInput[],
-): MessageInput {
-  const isAnnounced = before.some(({ metadata }) =>
-    (metadata?.tool_calls as ToolCall[] | undefined)?.some((call) => call.id === id),
-  )
-  if (!isAnnounced) {
-    const message = `No call "${id}" waits for an output: send its function_call before it`
-    throw new ByrefError('bad_request', message)
-  }
-  const metadata = { tool_result: { tool_call_id: id } }
-  return { role: 'tool', content: resultOf(output), metadata }
 }
 
 async function toInput({ role, content }: MessageItem, assets: Assets): Promise<MessageInput> {

@@ -722,7 +722,7 @@ describe('createResponsesHandler, with the package "openai"', () => {
       [{ input: 'x', tools: [{ type: 'web_search' }] }, 'function tools'],
       [
         { input: [{ type: 'function_call_output', call_id: 'x', output: 'y' }] },
-        'waits for an output',
+        'before its result',
       ],
       [{ input: 'x', tools: [{ type: 'function', name: 'a.b' }] }, 'The tool id \\"a.b\\"'],
       [{ input: 'x', max_output_tokens: -1 }, 'maxOutputTokens'],

@@ -104,6 +104,5 @@ export const responsesRequest = z.looseObject({
 })
 
 export type ResponsesRequest = z.infer<typeof responsesRequest>
-export type InputItem = z.infer<typeof item>
 export type MessageItem = z.infer<typeof message>
 export type Part = z.infer<typeof part>
