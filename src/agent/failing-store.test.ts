@@ -7,15 +7,17 @@ import { ByrefError } from '../core/errors.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
 import { createAgent } from './agent.ts'
 
-/** Runs a tool whose result is a file, with a store whose first saves fail. */
+/** Runs a tool whose result is a file, or another value, with a store whose first saves fail. */
 async function exportWith({
   retries,
   failures,
   cause,
+  value = { report: new Blob(['a,b\n1,2\n'], { type: 'text/csv' }) },
 }: {
   retries: number
   failures: number
   cause?: Error
+  value?: unknown
 }) {
   const bodies = memoryBodies()
   const put: typeof bodies.put = async (...args) => {
@@ -32,7 +34,7 @@ async function exportWith({
     retries,
     execute: () => {
       runs++
-      return { report: new Blob(['a,b\n1,2\n'], { type: 'text/csv' }) }
+      return value
     },
   })
   const model = scriptedModel([{ calls: [{ name: 'export', arguments: {} }] }, 'Done.'])
@@ -52,6 +54,14 @@ it('a call fails if the files in its result cannot be stored', async () => {
     message:
       'The tool has run, but its result is lost, because it could not be stored (the bucket is down). Do not repeat the call unless its effects may happen twice.',
   })
+})
+
+it('a call fails if its long result cannot be stored, and says that the tool has run', async () => {
+  const { runs, result } = await exportWith({ retries: 0, failures: 1, value: 'x'.repeat(40_000) })
+  expect(runs).toBe(1)
+  expect(result?.metadata.tool_result?.error?.message).toContain(
+    'The tool has run, but its result is lost',
+  )
 })
 
 it('a tool with retries runs again if its result cannot be stored', async () => {

@@ -70,15 +70,17 @@ export async function storeResult(
     return { value: jsonValue(fetchedByReference(value), withoutCarriedBytes) as JsonValue, events }
   } catch (error) {
     signal?.throwIfAborted()
-    throw error instanceof ByrefError ? lostResult(error.code, loggedMessage(error)) : error
+    throw lostResult(error)
   }
 }
 
 /** Returns the error for a result that could not be stored. It keeps the model from repeating the call. */
-function lostResult(code: ByrefErrorCode, reason: string): ByrefError {
+export function lostResult(error: unknown): unknown {
+  if (!(error instanceof ByrefError)) return error
+  const reason = loggedMessage(error).replace(/\.$/, '')
   return new ByrefError(
-    code,
-    `The tool has run, but its result is lost, because it could not be stored (${reason.replace(/\.$/, '')}). Do not repeat the call unless its effects may happen twice.`,
+    error.code,
+    `The tool has run, but its result is lost, because it could not be stored (${reason}). Do not repeat the call unless its effects may happen twice.`,
   )
 }
 
@@ -88,7 +90,10 @@ export async function keepResult(
   result: unknown,
   assets: () => Assets,
 ): Promise<StoredResult> {
-  return offload(call, await storeResult(call, result, assets), assets)
+  const stored = await storeResult(call, result, assets)
+  return offload(call, stored, assets).catch((error) => {
+    throw lostResult(error)
+  })
 }
 
 /** A call's arguments without bytes. */

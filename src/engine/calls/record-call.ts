@@ -1,7 +1,7 @@
 import { defined } from '../../assets/defined.ts'
 import { boundaryOf } from '../../boundary/boundary.ts'
 import { type CallPlan, type DataPlace, isEditTool, planCall } from '../../boundary/call-plan.ts'
-import { isTooLong, jsonLength, jsonValue, previewOf } from '../../boundary/store.ts'
+import { isTooLong, jsonLength, jsonValue, lostResult, previewOf } from '../../boundary/store.ts'
 import { ByrefError, errorMessage } from '../../core/errors.ts'
 import type {
   ConversationState,
@@ -277,8 +277,13 @@ function withoutPreview(value: unknown): unknown {
 async function prepared(result: CallResult, scope: RunScope): Promise<CallResult> {
   const { plan, outcome } = result
   if (outcome.error || result.isPrepared) return result
+  let modelOutput: JsonValue | undefined
   try {
-    const modelOutput = modelOutputOf(plan, outcome.value)
+    modelOutput = modelOutputOf(plan, outcome.value)
+  } catch (error) {
+    return failedAfter(result, error)
+  }
+  try {
     if (!mayOffload(result, scope)) return { ...result, modelOutput }
     const { maxResultChars } = plan.tool ?? {}
     const storing = { tool: plan.name, toolCallId: plan.id, maxResultChars }
@@ -292,7 +297,7 @@ async function prepared(result: CallResult, scope: RunScope): Promise<CallResult
     const data = await boundary.offload(storing, { ...outcome, value: value.value, labels: label })
     return { ...result, outcome: { ...data, labels, value: { ...value, value: data.value } } }
   } catch (error) {
-    return failedAfter(result, error)
+    return failedAfter(result, lostResult(error))
   }
 }
 
