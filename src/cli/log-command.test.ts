@@ -180,7 +180,7 @@ describe('byref log', () => {
     expect((await byref('repair')).err).toContain('0 conversations repaired')
   })
 
-  it('makes a damaged index again, and removes none of the records that it misses', async () => {
+  it('rebuilds a damaged index, and removes none of the records that it misses', async () => {
     await fillLong()
     const database = new DatabaseSync(path(), { defensive: false })
     // The index loses its second half, and the table does not.
@@ -200,7 +200,7 @@ describe('byref log', () => {
     const verified = await byref('verify')
     expect([verified.status, verified.out]).toEqual([1, expect.stringMatching(/^file\t/)])
     const dry = await byref('repair', '--dry-run')
-    expect(dry.err).toContain('its indexes are made again first')
+    expect(dry.err).toContain('its indexes are rebuilt first')
     const repaired = await byref('repair')
     expect(repaired.err).toContain('0 conversations repaired, 0 not repaired')
     expect(await byref('verify')).toMatchObject({ status: 0 })
@@ -209,7 +209,7 @@ describe('byref log', () => {
     await log.close()
   })
 
-  it('removes nothing if an index cannot be made again', async () => {
+  it('removes nothing if an index cannot be rebuilt', async () => {
     await fillLong()
     const database = new DatabaseSync(path())
     const { pgoffset, pgsize } = Object(

@@ -66,7 +66,7 @@ verify sets damaged conversations aside: servers and workers skip them, and list
 restores conversations that are intact again. repair first copies what it removes to a file for each
 conversation. An open run then ends with an error, and queued messages are not answered, because it
 is unknown what was already done. Send them again. If the file of the log is damaged, repair first
-makes its indexes again, and removes nothing if that fails.
+rebuilds its indexes, and removes nothing if that fails.
 
 All work while servers use the data. A server that works on a deleted conversation ends the run at
 its next record. Results go to stdout, progress to stderr. Status 1 means that verify found damage,
@@ -215,10 +215,9 @@ async function checkFile({ log, json }: Task): Promise<number> {
   return problems.length
 }
 
-/** Makes the indexes of a damaged file again. Without them, a repair would miss records and remove them. */
+/** Rebuilds the indexes of a damaged file. Without them, a repair would miss records and remove them. */
 async function mendIndexes({ log, dryRun }: Task): Promise<void> {
-  if (dryRun)
-    return note('The file is damaged. Without --dry-run, its indexes are made again first')
+  if (dryRun) return note('The file is damaged. Without --dry-run, its indexes are rebuilt first')
   const { check, rebuildIndexes } = upkeepOf(log)
   try {
     await rebuildIndexes?.()
@@ -227,7 +226,7 @@ async function mendIndexes({ log, dryRun }: Task): Promise<void> {
     throw isDamage ? notRebuilt(error) : error
   }
   if (((await check?.()) ?? []).length > 0) throw notRebuilt()
-  note('The file was damaged, and its indexes were made again')
+  note('The file was damaged, and its indexes were rebuilt')
 }
 
 function isFull(error: unknown): boolean {
@@ -236,7 +235,7 @@ function isFull(error: unknown): boolean {
 
 function notRebuilt(cause?: unknown): ByrefError {
   const message =
-    'The file is damaged, and its indexes cannot be made again, so nothing was removed. Export the conversations that are intact, or restore a backup'
+    'The file is damaged, and its indexes cannot be rebuilt, so nothing was removed. Export the conversations that are intact, or restore a backup'
   return new ByrefError('log_failed', message, { cause })
 }
 

@@ -79,7 +79,7 @@ export interface LogUpkeep {
   /** Returns the problems that the database reports about the whole storage. Absent if the storage checks itself. */
   check?(): Promise<readonly string[]>
   /**
-   * Makes the indexes of the storage again from its records, so that no record is missed. Absent if the storage does that
+   * Rebuilds the indexes of the storage from its records, so that no record is missed. Absent if the storage does that
    * itself.
    *
    * @throws ByrefError `log_failed` if the records themselves cannot be read
