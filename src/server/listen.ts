@@ -120,9 +120,9 @@ export function listen(
 
 function cannotListen(error: NodeJS.ErrnoException, hostname: string, port: number): ByrefError {
   const reasons: Record<string, string> = {
-    EADDRINUSE: `Port ${port} is in use: stop the program that listens there, or choose another port`,
-    EACCES: `This user may not listen on port ${port}: choose a port above 1023`,
-    EADDRNOTAVAIL: `${hostname} is not an address of this machine: choose another host`,
+    EADDRINUSE: `Port ${port} is in use: stop the program that listens there, or choose another port (--port on the command line)`,
+    EACCES: `This user may not listen on port ${port}: choose a port above 1023 (--port on the command line)`,
+    EADDRNOTAVAIL: `${hostname} is not an address of this machine: choose another (--host on the command line)`,
   }
   const reason =
     reasons[error.code ?? ''] ?? `Cannot listen on ${hostname}:${port}: ${error.message}`

@@ -296,7 +296,7 @@ describe('byref serve', () => {
     busy.close()
     expect(taken).toMatchObject({ code: 1, stdout: '' })
     expect(taken.stderr).toBe(
-      `byref: Port ${port} is in use: stop the program that listens there, or choose another port with --port\n`,
+      `byref: Port ${port} is in use: stop the program that listens there, or choose another port (--port on the command line)\n`,
     )
 
     const file = join(folder.path, 'a-file')
