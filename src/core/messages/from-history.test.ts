@@ -46,10 +46,10 @@ describe('fromHistory', () => {
       {
         id: 'm2',
         ...tool(
+          { type: 'tool-approval-response', approvalId: 'a', approved: false },
           result('c1', { type: 'json', value: { degrees: 21 } }),
           result('c2', { type: 'execution-denied', reason: 'no' }),
           result('c3', { type: 'error-json', value: { no: 1 } }),
-          { type: 'tool-approval-response', approvalId: 'a', approved: false },
         ),
       },
     )

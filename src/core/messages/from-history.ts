@@ -104,11 +104,11 @@ class Answer {
         break
       }
       case 'tool-result': {
-        const { value, error } = outcomeOf(part)
         if (!this.#provided.has(toolCallId)) {
           this.#results.push(...resultsIn([part], { role: 'tool' }, this.#known))
           break
         }
+        const { value, error } = outcomeOf(part)
         const result = providerPart('provider_result', part, (error ?? value) as JsonValue)
         this.#order.push({ ...result, ...(error && { is_error: true }), ...metadata })
         break
@@ -181,8 +181,8 @@ function outcomeOf({ output, result, isError }: Fields): Outcome {
 /** Returns a message for each result. The first one has the id of the message in the history. */
 function resultsIn(parts: readonly unknown[], message: Fields, calls: KnownCalls): MessageInput[] {
   const { id, ...rest } = message
-  return parts.map(Object).flatMap((part: Fields, index) => {
-    if (typeOf(part) !== 'tool-result') return []
+  const results: Fields[] = parts.filter((part) => typeOf(part) === 'tool-result').map(Object)
+  return results.map((part, index) => {
     const own = index === 0 ? message : rest
     return resultMessage(
       { ...own, name: part.toolName },
