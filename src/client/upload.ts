@@ -102,7 +102,7 @@ type PiecesOptions = Required<
 /** Maximum number of consecutive attempts without progress. */
 const MAX_ATTEMPTS = 15
 
-/** Codes of failures that another attempt does not mend, although their status is 5xx. */
+/** Codes with a status of 5xx for which a retry is useless. */
 const PERMANENT: ReadonlySet<string> = new Set(['storage_full', 'dependency_missing'])
 
 const TUS = { 'tus-resumable': '1.0.0' }

@@ -4,7 +4,7 @@ import type { ConversationEvent } from '../core/events/events.ts'
 import { isPlainObject, type JsonObject, type JsonValue } from '../core/json/json.ts'
 import { answerValue } from '../models/json-answer.ts'
 
-/** A long value is yielded again when its text has grown by this part, because each time copies all of it. */
+/** A value is yielded again when its text has grown by this part, because each yield copies the whole value. */
 const GROWTH = 1 / 512
 
 /**
@@ -89,6 +89,7 @@ async function* pieces(
 class PartialJson {
   readonly #parser: JSONParser
   #hasBegun = false
+  /** Whether the JSON is complete. */
   isOver = false
   #isBroken = false
   #value: unknown
@@ -117,11 +118,12 @@ class PartialJson {
     }
   }
 
-  /** The part of the text that has come since the value was last taken. */
+  /** The part of the text that has arrived since the value was last taken, from 0 to 1. */
   get growth(): number {
     return (this.#length - this.#taken) / this.#length
   }
 
+  /** Adds text. */
   write(text: string): void {
     // A model may write a code fence, or some words, before the JSON.
     const start = this.#hasBegun ? 0 : text.search(/[{[]/)

@@ -361,7 +361,7 @@ function placedMessages(
   )
 }
 
-/** Whether an answer may have files. Few have. */
+/** Whether an answer may have files. Most have none. */
 function mayHaveFiles(message: Message): boolean {
   return message.content_type === 'multipart/mixed' || readMetadata(message).attachments.length > 0
 }

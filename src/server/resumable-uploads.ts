@@ -245,12 +245,12 @@ function fileStore(folder: string): FileStore {
     directory: folder,
     expirationPeriodInMilliseconds: KEEP_MS,
   })
-  // The method of the store hides the cause.
   const declare = store.declareUploadLength.bind(store)
   store.declareUploadLength = async (id, size) => {
     await requireSpace(folder, size)
     return declare(id, size)
   }
+  // The store's own method hides why the disk failed.
   store.write = async (body, id, offset) => {
     const file = createWriteStream(join(folder, id), { flags: 'r+', start: offset })
     try {

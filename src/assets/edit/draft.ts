@@ -2,7 +2,7 @@ import { ByrefError } from '../../core/errors.ts'
 import { chunksOf, copyBytes, pullStream } from '../bodies/body.ts'
 import { bufferOf } from '../bodies/buffer-of.ts'
 import type { BodyRanges as Ranges } from '../content-access.ts'
-import { createPauses } from '../json/json-entries.ts'
+import { createPauses } from '../pauses.ts'
 
 /** The original body, of which any part can be read repeatedly. */
 export type BodyRanges = Pick<Ranges, 'size' | 'open' | 'bytes'>

@@ -1,10 +1,10 @@
 import { cutMark } from '../../core/json/cut.ts'
 import { type FieldKey, indexOf } from '../../core/refs/field-key.ts'
 import { SHOWN_KEYS } from '../../core/refs/field-path.ts'
-import { nodeBuiltin } from '../../node-builtin.ts'
 import { type ByteRange, chunksOf } from '../bodies/body.ts'
 import { bufferOf } from '../bodies/buffer-of.ts'
 import type { BodyRanges } from '../content-access.ts'
+import { createPauses } from '../pauses.ts'
 import {
   type JsonToken,
   type JsonVisitor,
@@ -12,8 +12,6 @@ import {
   NotJsonError,
   unescaped,
 } from './json-walker.ts'
-
-const { setImmediate } = nodeBuiltin('node:timers/promises')
 
 /** An entry of a container: its key, and the byte offsets of the entry, of its value and of its end. */
 export interface ScannedEntry {
@@ -166,20 +164,6 @@ const MAX_KEY_CHARS = 32 * 1024 * 1024
 export const KEPT_BYTES = 64
 /** Bytes that are scanned between two checks of the clock. */
 const SLICE = 64 * 1024
-/** Milliseconds of work before other tasks of the event loop run. */
-const TURN_MS = 8
-
-/** Yields to the event loop when the work has taken long. */
-export function createPauses(): () => Promise<void> | undefined {
-  let since = performance.now()
-  return () => {
-    if (performance.now() - since < TURN_MS) return undefined
-    return setImmediate().then(() => {
-      since = performance.now()
-    })
-  }
-}
-
 /**
  * Reads through one value and keeps where its entries are. Yields to the event loop every few milliseconds.
  *

@@ -12,14 +12,8 @@ import {
   fieldAt,
   tooDeep,
 } from '../content-access.ts'
-import {
-  createPauses,
-  findEntry,
-  type JsonEntries,
-  KEPT_BYTES,
-  outlineOf,
-  scanEntries,
-} from './json-entries.ts'
+import { createPauses } from '../pauses.ts'
+import { findEntry, type JsonEntries, KEPT_BYTES, outlineOf, scanEntries } from './json-entries.ts'
 import { NotJsonError } from './json-walker.ts'
 
 /** JSON of at most this many bytes is parsed at once; 256 kB take about two milliseconds. */

@@ -1,7 +1,7 @@
 import { CsvError, parse } from '#csv-parse'
 import { nodeBuiltin } from '../../node-builtin.ts'
 import { inBatches } from '../in-batches.ts'
-import { createPauses } from '../json/json-entries.ts'
+import { createPauses } from '../pauses.ts'
 import { type ColumnReader, textColumn } from './column.ts'
 import { broken, MAX_COLUMNS, type TableError, tooWide } from './table-error.ts'
 import {

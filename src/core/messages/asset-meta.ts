@@ -54,6 +54,7 @@ export function assetMeta(asset: Asset, options?: MetaOptions): AssetMeta {
 export function metaOf(root: unknown, { text = 2000, items = 100 }: MetaOptions = {}): JsonValue {
   return copyTree(root, (value, open, sources) => {
     if (value === null || value === undefined) {
+      // In a list and at the root, it is kept as its type.
       return Array.isArray(open.at(-1)?.out ?? []) ? typeString(value) : undefined
     }
     if (typeof value === 'string') {

@@ -128,7 +128,7 @@ class Answer {
     const metadata: Fields = { ...Object(message.metadata) }
     if (this.#calls.length > 0) metadata.tool_calls = this.#calls
     if (this.#reasoning.length > 0) metadata.reasoning = this.#reasoning
-    // A text next to files has no lengths.
+    // The order counts the characters of a text, so it is left out if there are files.
     const isText = this.#others.every((part) => typeOf(part) === 'text')
     if (Array.isArray(given) && isText) metadata.answer_parts = this.#order
     const content = Array.isArray(given) ? (isText ? this.#text : this.#others) : (given ?? '')
