@@ -129,65 +129,63 @@ export function readMetadata({ metadata }: Pick<Message, 'metadata'>): ReadMetad
   return read
 }
 
-/** Reports a problem with a key. */
-type Wrong = (key: MetadataKey, what: string) => void
+/** Reports that a value is wrong. */
+type Wrong = (what: string) => void
+
+/** Reads the value of each reserved key. */
+const READERS: Readonly<Record<string, (value: unknown, wrong: Wrong) => Partial<ReadMetadata>>> = {
+  attribution: (value, wrong) => ({ attribution: readText(value, wrong) }),
+  href: (value, wrong) => ({ href: readText(value, wrong) }),
+  footer_items: (value, wrong) => ({
+    footer: readList(typeof value === 'string' ? [value] : value, wrong, (item) =>
+      typeof item === 'string' ? item : null,
+    ),
+  }),
+  tool_calls: (value, wrong) => ({ calls: readList(value, wrong, readCall) }),
+  tool_result: (value, wrong) => ({ result: readResult(value, wrong) }),
+  attachments: (value, wrong) => ({ attachments: readList(value, wrong, readAttachment) }),
+  reasoning: (value, wrong) => ({ reasoning: readList(value, wrong, readReasoning) }),
+  answer_parts: (value, wrong) => ({ answerParts: readList(value, wrong, readAnswerPart) }),
+  answer_sources: (value, wrong) => ({ answerSources: readList(value, wrong, readSource) }),
+  has_debug_data: (value, wrong) => ({ hasDebug: readFlag(value, wrong) }),
+  incomplete: (value, wrong) => ({ isIncomplete: readFlag(value, wrong) }),
+}
 
 function parseMetadata(metadata: Record<string, unknown>): ReadMetadata {
   const problems: MetadataProblem[] = []
-  const wrong: Wrong = (key, what) => problems.push({ key, message: `metadata.${key} ${what}` })
-  const get = (key: MetadataKey): unknown =>
-    Object.hasOwn(metadata, key) ? metadata[key] : undefined
-  const footer = get('footer_items')
-  return {
-    attribution: readText('attribution', get('attribution'), wrong),
-    href: readText('href', get('href'), wrong),
-    footer: readList(
-      'footer_items',
-      typeof footer === 'string' ? [footer] : footer,
-      wrong,
-      (item) => (typeof item === 'string' ? item : null),
-    ),
-    calls: readList('tool_calls', get('tool_calls'), wrong, readCall),
-    result: readResult(get('tool_result'), wrong),
-    attachments: readList('attachments', get('attachments'), wrong, readAttachment),
-    reasoning: readList('reasoning', get('reasoning'), wrong, readReasoning),
-    answerParts: readList('answer_parts', get('answer_parts'), wrong, readAnswerPart),
-    answerSources: readList('answer_sources', get('answer_sources'), wrong, readSource),
-    hasDebug: readFlag('has_debug_data', get('has_debug_data'), wrong),
-    isIncomplete: readFlag('incomplete', get('incomplete'), wrong),
-    problems,
+  const read = { ...NOTHING, problems }
+  for (const key of Object.keys(metadata)) {
+    const value = metadata[key]
+    if (isAbsent(value) || !Object.hasOwn(READERS, key)) continue
+    const wrong: Wrong = (what) =>
+      problems.push({ key: key as MetadataKey, message: `metadata.${key} ${what}` })
+    Object.assign(read, READERS[key]?.(value, wrong))
   }
+  return read
 }
 
 function isAbsent(value: unknown): value is undefined | null {
   return value === undefined || value === null
 }
 
-function readText(key: MetadataKey, value: unknown, wrong: Wrong): string | null {
-  if (isAbsent(value)) return null
+function readText(value: unknown, wrong: Wrong): string | null {
   if (typeof value === 'string') return value.trim() === '' ? null : value
-  wrong(key, 'is not text')
+  wrong('is not text')
   return null
 }
 
-function readFlag(key: MetadataKey, value: unknown, wrong: Wrong): boolean {
-  if (!isAbsent(value) && typeof value !== 'boolean') wrong(key, 'is not a boolean')
+function readFlag(value: unknown, wrong: Wrong): boolean {
+  if (typeof value !== 'boolean') wrong('is not a boolean')
   return value === true
 }
 
-function readList<T>(
-  key: MetadataKey,
-  value: unknown,
-  wrong: Wrong,
-  read: (item: unknown) => T | null,
-): T[] {
-  if (isAbsent(value)) return []
+function readList<T>(value: unknown, wrong: Wrong, read: (item: unknown) => T | null): T[] {
   if (!Array.isArray(value)) {
-    wrong(key, 'is not a list')
+    wrong('is not a list')
     return []
   }
   const items = value.map(read)
-  if (items.includes(null)) wrong(key, 'has items of the wrong kind')
+  if (items.includes(null)) wrong('has items of the wrong kind')
   return items.filter((item) => item !== null)
 }
 
@@ -225,9 +223,8 @@ function readArguments(value: unknown): Record<string, unknown> {
 }
 
 function readResult(value: unknown, wrong: Wrong): ReadMetadata['result'] {
-  if (isAbsent(value)) return null
   if (!isPlainObject(value) || typeof value.tool_call_id !== 'string') {
-    wrong('tool_result', 'has no tool_call_id')
+    wrong('has no tool_call_id')
     return null
   }
   return { callId: value.tool_call_id, error: readError(value.error) }
