@@ -3,7 +3,6 @@ import { textStart } from '../core/json/cut.ts'
 import { OFFLOADED_TYPE } from '../core/messages/offloaded.ts'
 import { unlessAborted } from '../core/on-abort.ts'
 import { isWholePath, parseAssetRef } from '../core/refs/asset-ref.ts'
-import type { FieldKey } from '../core/refs/field-path.ts'
 import type { AssetRefInput } from './asset-locator.ts'
 import type { AssetInfo } from './asset-store.ts'
 import { countOf, fieldBelow, fullRef, refOf, textOf } from './asset-tool-input.ts'
@@ -125,8 +124,8 @@ export const fetchAssetTool: AssetTool = {
     },
   },
   async execute(input, context) {
-    const source = await Source.of(refOf(input), context)
-    const { assetRef } = source
+    const source = await sourceOf(refOf(input), context)
+    const assetRef = fullRef(source.info, source.ref)
     const { format = await defaultFormat(source, input), start, end } = input
     if (format === 'text') return { assetRef, ...(await readText(source, input)) }
     if (format !== 'dataUrl' && format !== 'base64') {
@@ -182,57 +181,39 @@ function summaryOf({ ref, mime, size, kind }: AssetInfo) {
 }
 
 /** What a call of `fetch_asset` reads: an asset or a field in it. */
-class Source {
-  readonly ref: AssetRefInput
-  readonly info: AssetInfo
-  readonly assets: Assets
-  readonly signal: AbortSignal | undefined
-  readonly #path: readonly FieldKey[] | undefined
-  #value: Promise<{ bytes: Uint8Array; mime: string }> | undefined
+type Source = Awaited<ReturnType<typeof sourceOf>>
 
-  private constructor(ref: AssetRefInput, info: AssetInfo, { assets, signal }: AssetToolContext) {
-    this.ref = ref
-    this.info = info
-    this.assets = assets
-    this.signal = signal
-    this.#path = parseAssetRef(ref)?.fieldPath
+/** @throws ByrefError `asset_not_found` */
+async function sourceOf(ref: AssetRefInput, { assets, signal }: AssetToolContext) {
+  const info = await assets.info(ref)
+  const path = parseAssetRef(ref)?.fieldPath
+  let file: ReturnType<typeof valueAsFile> | undefined
+
+  async function readValue(): ReturnType<typeof valueAsFile> {
+    const value = await unlessAborted(signal, () => assets.resolve(ref))
+    return valueAsFile(value, { refOf: (below) => fieldBelow(ref, ['content'], below) })
   }
 
-  /** @throws ByrefError `asset_not_found` */
-  static async of(ref: AssetRefInput, context: AssetToolContext): Promise<Source> {
-    return new Source(ref, await context.assets.info(ref), context)
+  return {
+    ref,
+    info,
+    assets,
+    signal,
+    /** Whether the whole asset is read, and not a field. */
+    isWhole: isWholePath(path),
+    /** Whether all rows of a table are read. */
+    isRows: info.table !== null && isRows(path),
+    /** Returns the value as a file: text, JSON or bytes. It is read once. */
+    value() {
+      file ??= readValue()
+      return file
+    },
   }
+}
 
-  /** The complete reference of what is read. */
-  get assetRef(): string {
-    return fullRef(this.info, this.ref)
-  }
-
-  /** Whether the whole asset is read, and not a field. */
-  get isWhole(): boolean {
-    return isWholePath(this.#path)
-  }
-
-  /** Whether all rows of a table are read. */
-  get isRows(): boolean {
-    return this.info.table !== null && isRows(this.#path)
-  }
-
-  /** The type of what is read. The value of a field is read for it. */
-  async mime(): Promise<string> {
-    return this.isWhole ? this.info.mime : (await this.value()).mime
-  }
-
-  /** Returns the value as a file: text, JSON or bytes. It is read once. */
-  value(): Promise<{ bytes: Uint8Array; mime: string }> {
-    this.#value ??= this.#readValue()
-    return this.#value
-  }
-
-  async #readValue(): Promise<{ bytes: Uint8Array; mime: string }> {
-    const value = await unlessAborted(this.signal, () => this.assets.resolve(this.ref))
-    return valueAsFile(value, { refOf: (path) => fieldBelow(this.ref, ['content'], path) })
-  }
+/** Returns the type of what is read. The value of a field is read for it. */
+async function mimeOf(source: Source): Promise<string> {
+  return source.isWhole ? source.info.mime : (await source.value()).mime
 }
 
 /** Returns the default format: text for lines and structured content, data for files. */
@@ -244,7 +225,7 @@ async function defaultFormat(
   const { structured, table, mime: type, size } = source.info
   if (structured) {
     if (table || source.isWhole) return 'text'
-    const mime = await source.mime()
+    const mime = await mimeOf(source)
     return isJsonType(mime) || readsAsText(mime) ? 'text' : 'dataUrl'
   }
   // Prompts show only whole files, so a part of a text must be in the result.
@@ -292,7 +273,7 @@ async function readText(
   const isRange = input.start !== undefined || input.end !== undefined
   const page = countOf(input, 'page')
   const isTable = !isRange && source.isRows
-  const mime = isRange || isTable ? null : await source.mime()
+  const mime = isRange || isTable ? null : await mimeOf(source)
   if (mime !== null && documentForm(mime)) {
     const text = await unlessAborted(signal, () => assets.text(ref))
     return readDocumentPage(text, { ...range, page }, PAGE)

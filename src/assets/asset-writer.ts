@@ -79,16 +79,7 @@ export class AssetWriter {
       cancelBody(input, null)
       throw new ByrefError('config_invalid', OPTIONS_ARE_THIRD)
     }
-    return this.#saveFile(input, { ...options, claim: mime })
-  }
-
-  /** Saves a file of a known type, as a version of another one. */
-  async saveVersion(
-    body: ReadableStream<Uint8Array>,
-    about: Pick<SaveOptions, 'name' | 'description' | 'assetType'> & { type: string },
-    options: VersionOptions,
-  ): Promise<AssetInfo> {
-    return this.#saveFile(body, { ...options, ...about })
+    return this.saveFile(input, { ...options, claim: mime })
   }
 
   async saveAsset(asset: StructuredAssetInput, options: VersionOptions = {}): Promise<AssetInfo> {
@@ -99,7 +90,7 @@ export class AssetWriter {
       const isText = typeof asset.content === 'string'
       const meta = assetMeta({ ...asset, asset_id, ...(isText && { content: STRING }) })
       const about = { name, assetType, description, meta, assetId: asset.asset_id }
-      return this.#saveFile(file.input, { ...options, ...file, ...about })
+      return this.saveFile(file.input, { ...options, ...file, ...about })
     }
     const { store, config } = this.#core
     const { content, asset_id: assetId } = asset
@@ -127,7 +118,8 @@ export class AssetWriter {
     await this.#scope.onEvent?.({ type: 'ASSET_ERROR', payload })
   }
 
-  async #saveFile(
+  /** Saves a file. Its type is a known one, or comes from its bytes. */
+  async saveFile(
     input: BodyInput,
     { type, claim, meta, ...options }: SaveOptions & FileAbout & VersionOptions,
   ): Promise<AssetInfo> {

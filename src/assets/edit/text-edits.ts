@@ -57,13 +57,18 @@ interface EditedText {
 /** Returns the changes of a replacement or an insertion. */
 async function splicesOf(text: EditedText, edit: ReplaceEdit | InsertEdit): Promise<Splice[]> {
   const { form, name } = text
-  const { find, occurrence, text: added, at } = foundEdit(edit)
+  const find = 'find' in edit ? edit.find : 'before' in edit ? edit.before : edit.after
   if (find === '') {
     throw new ByrefError('invalid_arguments', `${name}: The text to find is empty.`)
   }
-  const found = await findText(text, find, occurrence)
+  const found = await findText(text, find, 'find' in edit ? edit.occurrence : undefined)
+  const added = 'find' in edit ? edit.replace : edit.insert
   const bytes = await form.encode(await form.withLineEnds(added))
-  return found.map((range) => spliceAt(range, at, bytes))
+  return found.map(({ start, end }) => ({
+    start: 'after' in edit ? end : start,
+    end: 'before' in edit ? start : end,
+    bytes,
+  }))
 }
 
 async function replaceLines(
@@ -217,30 +222,6 @@ async function rejected(
 ): Promise<ByrefError> {
   const text = `${name}: ${message} Nothing was changed.${advice ?? (await hint())}`
   return new ByrefError('edit_rejected', text)
-}
-
-/**
- * The text that an edit finds, the text that it writes, and where: in place of the found text, before it, or after it.
- */
-interface FoundEdit {
-  find: string
-  occurrence?: ReplaceEdit['occurrence']
-  text: string
-  at: 'instead' | 'before' | 'after'
-}
-
-/** Returns the texts that a replacement or an insertion finds and writes. */
-function foundEdit(edit: ReplaceEdit | InsertEdit): FoundEdit {
-  if ('before' in edit) return { find: edit.before, text: edit.insert, at: 'before' }
-  if ('after' in edit) return { find: edit.after, text: edit.insert, at: 'after' }
-  return { find: edit.find, occurrence: edit.occurrence, text: edit.replace, at: 'instead' }
-}
-
-/** Returns the change of an edit whose text was found at a range. */
-function spliceAt({ start, end }: Range, at: FoundEdit['at'], bytes: Uint8Array): Splice {
-  if (at === 'instead') return { start, end, bytes }
-  const place = at === 'before' ? start : end
-  return { start: place, end: place, bytes }
 }
 
 /** Returns a text as an error shows it. */

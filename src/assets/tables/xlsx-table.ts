@@ -1,5 +1,5 @@
 import type { Row } from 'read-excel-file/node'
-import { type ColumnReader, valueColumn } from './column.ts'
+import { valueColumn } from './column.ts'
 import { columnNames, widen } from './csv-table.ts'
 import { broken } from './table-error.ts'
 import { type TableInput, tableLibrary } from './table-text.ts'
@@ -60,12 +60,8 @@ async function readSheets({ name, path }: Workbook): Promise<Sheet[]> {
     purpose: 'Reading spreadsheets',
   })
   const sheets = await readXlsxFile(path, { trim: false }).catch((error: unknown) => {
-    throw broken(
-      { name },
-      null,
-      'it is not a spreadsheet that byref can read, or it is damaged.',
-      error,
-    )
+    const reason = 'it is not a spreadsheet that byref can read, or it is damaged.'
+    throw broken({ name }, null, reason, error)
   })
   if (sheets.length > MAX_SHEETS) {
     const reason = `it has ${sheets.length} sheets, and at most ${MAX_SHEETS} can be read: split it.`
@@ -78,19 +74,12 @@ async function readSheets({ name, path }: Workbook): Promise<Sheet[]> {
 }
 
 function sheetTable(source: Pick<Workbook, 'name'>, [header, ...rows]: Cell[][]): TableInput {
-  let columns: ColumnReader[] | null = null
-
+  const names = header?.slice(0, widthOf(header)).map((cell) => String(cell ?? '')) ?? []
+  const columns = columnNames(source, names).map((name) => valueColumn(name))
   return {
-    get columns() {
-      return columns ?? []
-    },
+    columns,
     async *batches() {
-      if (!header) {
-        yield null
-        return
-      }
-      const names = header.slice(0, widthOf(header)).map((cell) => String(cell ?? ''))
-      columns ??= columnNames(source, names).map((name) => valueColumn(name))
+      if (!header) yield null
       for (let at = 0; at < rows.length; at += BATCH) {
         const batch = rows.slice(at, at + BATCH)
         const width = Math.max(...batch.map(widthOf))
