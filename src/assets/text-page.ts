@@ -44,8 +44,9 @@ export async function readTextPage(
     for (const piece of piecesOf(chunk)) {
       const endsLine = piece.endsWith('\n')
       if (line >= startLine && line <= endLine && found.length <= size) {
-        found += piece.slice(skip, skip + size + 1)
-        skip = endsLine ? 0 : Math.max(0, skip - piece.length)
+        const from = Math.min(skip, endsLine ? piece.length - 1 : piece.length)
+        found += piece.slice(from, from + size + 1)
+        skip = endsLine ? 0 : skip - from
       }
       if (endsLine) line++
     }
