@@ -231,17 +231,11 @@ export class PreparedContent {
   }
 }
 
-/** The result of {@link encodeAsset}. */
-export interface StructuredEncoding extends EncodedAsset {
-  body: Uint8Array
-  objectPaths: string[]
-}
-
 /** Encodes an asset as it is at the time of the call. */
 export async function encodeAsset(
   asset: StructuredAssetInput,
   depth: number,
-): Promise<StructuredEncoding> {
+): Promise<EncodedAsset & { body: Uint8Array }> {
   const { asset_id, asset_name, asset_type, description, content_type, content } = asset
   // The message has a preview of a large result, so the record does not need one.
   const short = asset_type === OFFLOADED_TYPE ? { items: 1, text: 40 } : {}

@@ -20,7 +20,7 @@ import {
 } from '../asset-store.ts'
 import { consume } from '../bodies/abortable.ts'
 import { chunksOf, copyBytes, streamOf } from '../bodies/body.ts'
-import { Digester, sha256 } from '../bodies/digest.ts'
+import { type BodyDigest, Digester, sha256 } from '../bodies/digest.ts'
 import { defined } from '../defined.ts'
 import { checkRoom, recordPage } from '../records/record-index.ts'
 import { recordReader } from './record-reader.ts'
@@ -249,7 +249,7 @@ function keyOf(assetId: string, { namespace = null }: StoreOptions = {}): string
 async function readUpTo(
   body: AssetBody,
   limit: number,
-): Promise<{ digest: string; size: number; bytes: Uint8Array | null }> {
+): Promise<BodyDigest & { bytes: Uint8Array | null }> {
   const digester = new Digester()
   let chunks: Uint8Array[] | null = []
   for await (const chunk of chunksOf(body)) {
