@@ -8,6 +8,7 @@ import { columnNames } from './csv-table.ts'
 import { LongNumber } from './long-number.ts'
 import { dayText, decimalText, plainValue, timeText } from './parquet-values.ts'
 import { broken, TableError } from './table-error.ts'
+import type { NamedFile } from './table-task.ts'
 import { type TableInput, tableLibrary } from './table-text.ts'
 
 type Arrow = typeof import('apache-arrow')
@@ -19,7 +20,7 @@ const DAY_MS = 86_400_000n
 const PER_SECOND = [1n, 1_000n, 1_000_000n, 1_000_000_000n]
 
 /** Reads an Arrow file or stream (IPC), one batch of rows at a time. Needs `apache-arrow`. */
-export function readArrowTable({ name, path }: { name: string; path: string }): TableInput {
+export function readArrowTable({ name, path }: NamedFile): TableInput {
   const columns: ColumnReader[] = []
   return {
     columns,

@@ -2,6 +2,7 @@ import type { Row } from 'read-excel-file/node'
 import { valueColumn } from './column.ts'
 import { columnNames, widen } from './csv-table.ts'
 import { broken } from './table-error.ts'
+import type { NamedFile } from './table-task.ts'
 import { type TableInput, tableLibrary } from './table-text.ts'
 import { type WrittenTable, writeTable } from './write-table.ts'
 
@@ -14,12 +15,6 @@ type Cell = string | number | boolean | null
 interface Sheet {
   sheet: string
   rows: Cell[][]
-}
-
-/** A workbook in a file. */
-interface Workbook {
-  name: string
-  path: string
 }
 
 const BATCH = 1_000
@@ -37,7 +32,7 @@ const MAX_SHEETS = 500
  *
  * @throws TableError for a file that cannot be read, for more than 500 sheets, and if the library is missing
  */
-export async function* writeSheets(workbook: Workbook): AsyncGenerator<WrittenTable | null> {
+export async function* writeSheets(workbook: NamedFile): AsyncGenerator<WrittenTable | null> {
   const sheets = await readSheets(workbook)
   for (const [i, { sheet: name, rows }] of sheets.entries()) {
     const written = await writeTable(sheetTable(workbook, rows))
@@ -46,7 +41,7 @@ export async function* writeSheets(workbook: Workbook): AsyncGenerator<WrittenTa
 }
 
 /** Yields every sheet of a workbook as text: a line for each row, with cells separated by tabs. */
-export async function* sheetTexts(workbook: Workbook): AsyncGenerator<string> {
+export async function* sheetTexts(workbook: NamedFile): AsyncGenerator<string> {
   const sheets = await readSheets(workbook)
   for (const [i, { sheet, rows }] of sheets.entries()) {
     const lines = rows.map((row) => row.map(cellText).join('\t').trimEnd())
@@ -54,7 +49,7 @@ export async function* sheetTexts(workbook: Workbook): AsyncGenerator<string> {
   }
 }
 
-async function readSheets({ name, path }: Workbook): Promise<Sheet[]> {
+async function readSheets({ name, path }: NamedFile): Promise<Sheet[]> {
   const { default: readXlsxFile } = await tableLibrary('read-excel-file/node', {
     name,
     purpose: 'Reading spreadsheets',
@@ -73,7 +68,7 @@ async function readSheets({ name, path }: Workbook): Promise<Sheet[]> {
   })
 }
 
-function sheetTable(source: Pick<Workbook, 'name'>, [header, ...rows]: Cell[][]): TableInput {
+function sheetTable(source: Pick<NamedFile, 'name'>, [header, ...rows]: Cell[][]): TableInput {
   const names = header?.slice(0, widthOf(header)).map((cell) => String(cell ?? '')) ?? []
   const columns = columnNames(source, names).map((name) => valueColumn(name))
   return {
