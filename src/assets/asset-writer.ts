@@ -36,10 +36,6 @@ export interface VersionOptions extends SaveAssetOptions {
   previous?: string
   /** The id of the first version. */
   firstVersion?: string
-  /** For a table's version: the description, which is that of the table. */
-  description?: string
-  /** For a table's version: the ids that the previous version refers to. */
-  references?: readonly string[]
 }
 
 /** A structured asset in its stored form. */

@@ -4,7 +4,7 @@ import type { FieldKey } from '../../core/refs/field-path.ts'
 import type { AssetPlace } from '../asset-locator.ts'
 import { assetNotFound, versionAfter } from '../asset-record.ts'
 import type { AssetInfo, AssetRecord } from '../asset-store.ts'
-import type { AssetWriter, VersionOptions } from '../asset-writer.ts'
+import type { AssetWriter } from '../asset-writer.ts'
 import type { EditedAsset, QueryOptions, SaveAssetOptions, TableQuery } from '../assets-contract.ts'
 import { type AssetsCore, infoOf } from '../assets-core.ts'
 import { isJsonType } from '../bodies/mime-type.ts'
@@ -45,7 +45,6 @@ export interface EditSources {
   core: AssetsCore
   writer: AssetWriter
   importer: Pick<Importer, 'tableOf'>
-  query(query: TableQuery, options: QueryOptions & VersionOptions): Promise<AssetInfo>
   /** Queries tables without saving the result, whose file the caller removes. */
   runQuery(query: TableQuery, options: QueryOptions): Promise<QueryResult>
 }
@@ -103,7 +102,7 @@ function sqlOf(edits: readonly Edit[]): string | null {
 
 /** Replaces the rows of a table, which `table` refers to, by those of a statement. */
 async function editTable(
-  { core, importer, query, runQuery, record, saving, dryRun }: Editing,
+  { core, writer, importer, runQuery, record, saving, dryRun }: Editing,
   sql: string,
   table: string,
 ): Promise<Edited> {
@@ -115,22 +114,27 @@ async function editTable(
     )
   }
   const most = facts.rows + MORE_ROWS
-  const statement = { sql, tables: { rows: table } }
   const limits = { rows: most, timeoutMs: Math.ceil(TABLE_MS + most * ROW_MS) }
+  const result = await runQuery({ sql, tables: { rows: table } }, { ...saving, ...limits })
+  const { rows, columns, body } = result.table
+  const changes = { changes: rows, diff: `${rows} rows, ${columns.length} columns` }
   if (dryRun) {
-    const { rows, columns, body } = (await runQuery(statement, { ...saving, ...limits })).table
     await body.dispose()
-    return sized(infoOf(record, core.locator), rows, columns.length)
+    return { asset: infoOf(record, core.locator), ...changes }
   }
-  const { description, references } = record.attributes
-  const kept = { description, references, ...versionAfter(record) }
-  const about = { ...saving, name: record.name ?? undefined, ...kept }
-  const asset = await query(statement, { ...about, ...limits })
-  return sized(asset, asset.table?.rows ?? 0, asset.table?.columns ?? 0)
-}
-
-function sized(asset: AssetInfo, rows: number, columns: number): Edited {
-  return { asset, changes: rows, diff: `${rows} rows, ${columns} columns` }
+  const { name, attributes } = record
+  const { description, references = [] } = attributes
+  // The version does not need the table, because it has all its rows. But its cells may name assets that the table
+  // refers to.
+  const sources = result.sources.filter((id) => id !== record.assetId)
+  const about = { name, description, source: null, ...versionAfter(record) }
+  const { saveTable } = await import('../tables/save-table.ts')
+  const asset = await saveTable(writer, result.table, {
+    ...saving,
+    ...about,
+    references: [...new Set([...references, ...sources])],
+  })
+  return { asset, ...changes }
 }
 
 /**
