@@ -73,10 +73,14 @@ export function createPassthroughStore(options: PassthroughStoreOptions = {}): F
     delete: async (assetId, where) => waiting.remove(assetId, where),
     usage: async (where) => waiting.usage(where),
     namespaces: async () => waiting.namespaces(),
-    sweep: async ({ now = Date.now() } = {}) => waiting.sweep(now),
+    async sweep({ now = Date.now(), signal } = {}) {
+      signal?.throwIfAborted()
+      return waiting.sweep(now)
+    },
 
     async *verify(where) {
       for (const { record, bodies } of waiting.live(where)) {
+        where?.signal?.throwIfAborted()
         for (const [digest, bytes] of bodies) {
           const problem = sha256(bytes) === digest ? null : 'body_damaged'
           const { namespace, assetId } = record
