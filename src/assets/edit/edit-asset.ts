@@ -185,10 +185,8 @@ async function editWhole(
     )
   }
   const staysJson = await mustStayJson(draft, record)
-  const changes = await editAndDiff(draft, edits, {
-    original,
-    hint: () => jsonHint(draft, record),
-  })
+  const hint = (): Promise<string> => jsonHint(draft, record)
+  const changes = await editAndDiff(draft, edits, { original, hint })
   if (staysJson) await checkJson(draft)
   return changes
 }

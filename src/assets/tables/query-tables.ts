@@ -105,19 +105,13 @@ type NamedTable = { name: string } & (
   | { list?: undefined; ref: string; found: Awaited<ReturnType<Importer['tableOf']>> }
 )
 
+type Binding = Omit<QueryScope, 'limits'> & { folder: string; sources: Set<string> }
+
 /** Writes the tables of a query into its folder, and adds their ids to `sources`. */
 async function bind(
   reader: AssetReader,
   named: readonly NamedTable[],
-  {
-    folder,
-    signal,
-    sources,
-    namespace,
-  }: Omit<QueryScope, 'limits'> & {
-    folder: string
-    sources: Set<string>
-  },
+  { folder, signal, sources, namespace }: Binding,
 ): Promise<BoundTable[]> {
   const bound: BoundTable[] = []
   const files = new Map<string, string>()

@@ -251,12 +251,9 @@ async function fieldInRow(
   // A list with the table's length, so that an error can name the length.
   const missing = { isFound: false, container: new Array(count), depth: 1 } as const
   if (start === -1 || start >= count) return missing
-  const named = rows.columns.filter(({ name }) => name === path[0]).map(({ name }) => name)
-  const part = rows.select({
-    start,
-    end: start + 1,
-    ...(named.length > 0 && { columns: named }),
-  })
+  const isNamed = rows.columns.some(({ name }) => name === path[0])
+  const columns = isNamed ? [String(path[0])] : undefined
+  const part = rows.select({ start, end: start + 1, columns })
   for await (const row of part) return fieldAt(row, path, 2)
   return missing
 }
