@@ -41,8 +41,8 @@ export function createdPayload(
 /** Returns the meta of a file that has a description; null for other assets. */
 function describedFile({ name, description, mime, structured }: AssetInfo): AssetMeta | null {
   if (structured || description === null) return null
-  const named = name === null ? {} : { asset_name: name }
-  return { asset_id: '', ...named, description, content_type: mime, content: BYTES }
+  const asset_name = name ?? undefined
+  return defined({ asset_id: '', asset_name, description, content_type: mime, content: BYTES })
 }
 
 /** How a meta shows the content of a file. */

@@ -1,11 +1,5 @@
 import { ByrefError } from '../core/errors.ts'
-import {
-  type AssetRef,
-  type AssetRefParts,
-  assertAssetId,
-  formatAssetRef,
-  refParts,
-} from '../core/refs/asset-ref.ts'
+import { type AssetRef, assertAssetId, formatAssetRef, refParts } from '../core/refs/asset-ref.ts'
 import { assetNotFound } from './asset-record.ts'
 
 /** A bare id, an asset URL or a reference object. */
@@ -53,10 +47,7 @@ export class AssetLocator {
    *
    * @throws ByrefError `namespace_required` if there is none in mode `context`; `config_invalid` for one in mode `none`
    */
-  namespaceFor(
-    options: NamespaceOption | undefined,
-    scope: string | null | undefined,
-  ): string | null {
+  namespaceFor(options?: NamespaceOption, scope?: string | null): string | null {
     if (this.#rules.mode === 'none') {
       this.checkScope(options?.namespace)
       return null
@@ -77,13 +68,8 @@ export class AssetLocator {
    *
    * @throws ByrefError `asset_not_found`; `invalid_reference` for malformed references
    */
-  locate(
-    ref: AssetRefInput,
-    options: NamespaceOption | undefined,
-    scope: string | null | undefined,
-  ): AssetPlace {
-    const parsed: AssetRefParts = refParts(ref)
-    const { id, namespace: named, fieldPath } = parsed
+  locate(ref: AssetRefInput, options?: NamespaceOption, scope?: string | null): AssetPlace {
+    const { id, namespace: named, fieldPath } = refParts(ref)
     const isForeign = this.#rules.mode === 'none' && options?.namespace != null
     if (isForeign) throw assetNotFound(id)
     const namespace = this.namespaceFor(options, scope)

@@ -18,9 +18,10 @@ import { base64Of, dataUrlOf, fitsText } from './bodies/data-url.ts'
 import { documentForm, readsAsText } from './bodies/mime-type.ts'
 import { decodeText, markedEncoding } from './bodies/text-encoding.ts'
 import { cacheKey } from './content-access.ts'
+import { defined } from './defined.ts'
 import type { AssetText } from './documents/document-text.ts'
 import { isRows, tableFacts } from './tables/table-facts.ts'
-import { valueAsFile } from './value-as-file.ts'
+import { type FileValue, valueAsFile } from './value-as-file.ts'
 
 /** Maximum lifetime of signed URLs of S3: 7 days, in seconds. */
 const MAX_URL_S = 7 * 24 * 3600
@@ -273,7 +274,7 @@ async function valueBody(
   core: AssetsCore,
   record: AssetRecord,
   fieldPath: readonly FieldKey[] = CONTENT,
-): Promise<{ bytes: Uint8Array; mime: string }> {
+): Promise<FileValue> {
   const refOf = (path: readonly FieldKey[]): string =>
     core.locator.refOf(record.assetId, record.namespace, [...fieldPath, ...path])
   return valueAsFile(await valueAt(core, record, fieldPath), { refOf })
@@ -281,13 +282,8 @@ async function valueBody(
 
 /** Returns the meta of a file, which stores none, with its keys in the usual order. */
 function assetOf(record: AssetRecord, content: string | null): AssetMeta {
-  const { asset_type, description, content_type } = record.attributes
-  return {
-    ...(asset_type !== undefined && { asset_type }),
-    asset_id: record.assetId,
-    ...(record.name !== null && { asset_name: record.name }),
-    ...(description !== undefined && { description }),
-    content_type: content_type ?? record.mime,
-    content,
-  }
+  const { assetId: asset_id, name, mime, attributes } = record
+  const { asset_type, description, content_type = mime } = attributes
+  const asset_name = name ?? undefined
+  return defined({ asset_type, asset_id, asset_name, description, content_type, content })
 }

@@ -5,7 +5,7 @@ import { assertAssetId, formatAssetRef } from '../core/refs/asset-ref.ts'
 import type { FieldKey } from '../core/refs/field-key.ts'
 import { parseVariableRef } from '../core/refs/variable-ref.ts'
 import type { AssetRecord, FullAssetStore, StoreSaveOptions } from './asset-store.ts'
-import { sha256 } from './bodies/digest.ts'
+import { type BodyDigest, sha256 } from './bodies/digest.ts'
 import { kindOf, normalizeMimeType } from './bodies/mime-type.ts'
 
 /**
@@ -13,11 +13,7 @@ import { kindOf, normalizeMimeType } from './bodies/mime-type.ts'
  *
  * @throws ByrefError `asset_invalid` for a malformed time
  */
-export function newRecord(
-  body: { digest: string; size: number },
-  mime: string,
-  options: StoreSaveOptions,
-): AssetRecord {
+export function newRecord(body: BodyDigest, mime: string, options: StoreSaveOptions): AssetRecord {
   return {
     version: 1,
     assetId: options.assetId ?? newId(),
@@ -40,7 +36,7 @@ export function isExpired(record: Pick<AssetRecord, 'expiresAt'>, now = Date.now
 }
 
 /** Returns the digests of all bodies that the record needs, without repetition. */
-export function bodiesOf(record: AssetRecord): { digest: string; size: number }[] {
+export function bodiesOf(record: AssetRecord): BodyDigest[] {
   const body = { digest: record.digest, size: record.size }
   return [body, ...record.parts.filter((part) => part.digest !== record.digest)]
 }
@@ -121,7 +117,7 @@ export function objectsUnsupported(backend: string): ByrefError {
   )
 }
 
-function distinctParts(options: StoreSaveOptions): { digest: string; size: number }[] {
+function distinctParts(options: StoreSaveOptions): BodyDigest[] {
   const parts = new Map<string, number>()
   for (const part of options.parts ?? []) parts.set(part.digest, part.bytes.byteLength)
   return [...parts].map(([digest, size]) => ({ digest, size }))

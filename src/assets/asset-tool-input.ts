@@ -9,6 +9,11 @@ import type { FieldKey } from '../core/refs/field-path.ts'
 import type { AssetRefInput } from './asset-locator.ts'
 import type { AssetInfo } from './asset-store.ts'
 
+type FieldPath = readonly FieldKey[]
+
+/** The arguments of a tool as the model wrote them. */
+export type ToolInput = Record<string, unknown>
+
 /** Returns the complete reference of an asset, or of the field in it that `ref` names. */
 export function fullRef({ ref: whole }: AssetInfo, ref: AssetRefInput): string {
   const fieldPath = parseAssetRef(ref)?.fieldPath
@@ -20,7 +25,7 @@ export function fullRef({ ref: whole }: AssetInfo, ref: AssetRefInput): string {
  *
  * @throws ByrefError `invalid_arguments`
  */
-export function refOf({ ref, id, path }: Record<string, unknown>): AssetRefInput {
+export function refOf({ ref, id, path }: ToolInput): AssetRefInput {
   const named = textOf(ref ?? id, 'ref')
   if (path === undefined || path === null) return named
   if (!Array.isArray(path))
@@ -32,11 +37,7 @@ export function refOf({ ref, id, path }: Record<string, unknown>): AssetRefInput
  * Returns the reference to a field below a reference. The field is appended to the reference's own path, or else to
  * `whole`.
  */
-export function fieldBelow(
-  ref: AssetRefInput,
-  whole: readonly FieldKey[],
-  path: readonly FieldKey[],
-): string {
+export function fieldBelow(ref: AssetRefInput, whole: FieldPath, path: FieldPath): string {
   const parts = refParts(ref)
   return formatAssetRef({ ...parts, fieldPath: [...(parts.fieldPath ?? whole), ...path] })
 }
@@ -56,7 +57,7 @@ export function textOf(value: unknown, name: string): string {
  *
  * @throws ByrefError `invalid_arguments`
  */
-export function countOf(input: Record<string, unknown>, name: string): number | undefined {
+export function countOf(input: ToolInput, name: string): number | undefined {
   const value = input[name]
   if (value === undefined || (Number.isInteger(value) && (value as number) >= 1)) {
     return value as number | undefined

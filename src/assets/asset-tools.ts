@@ -1,12 +1,10 @@
 import { ByrefError } from '../core/errors.ts'
-import { textStart } from '../core/json/cut.ts'
 import { OFFLOADED_TYPE } from '../core/messages/offloaded.ts'
 import { unlessAborted } from '../core/on-abort.ts'
 import { isWholePath, parseAssetRef } from '../core/refs/asset-ref.ts'
-import type { FieldKey } from '../core/refs/field-path.ts'
 import type { AssetRefInput } from './asset-locator.ts'
 import type { AssetInfo } from './asset-store.ts'
-import { countOf, fieldBelow, fullRef, refOf, textOf } from './asset-tool-input.ts'
+import { countOf, fieldBelow, fullRef, refOf, type ToolInput, textOf } from './asset-tool-input.ts'
 import type { Assets } from './assets-contract.ts'
 import { readBytes } from './bodies/body.ts'
 import { base64Of, dataUrlOf, decodeBase64 } from './bodies/data-url.ts'
@@ -17,14 +15,13 @@ import { defined } from './defined.ts'
 import { isRows, jsonLine } from './tables/table-facts.ts'
 import type { TableRows } from './tables/table-rows.ts'
 import {
-  checkLine,
   type DocumentPage,
   readDocumentPage,
   readTextPage,
   type TextPage,
   type TextRange,
 } from './text-page.ts'
-import { valueAsFile } from './value-as-file.ts'
+import { type FileValue, valueAsFile } from './value-as-file.ts'
 
 /** A tool for agents that needs only the assets of the call. */
 export interface AssetTool {
@@ -33,8 +30,8 @@ export interface AssetTool {
   inputSchema: { readonly [key: string]: unknown }
   /** Set if the tool reads references in parameters that its schema does not show. */
   references?: 'declared'
-  execute(input: Record<string, unknown>, context: AssetToolContext): Promise<unknown>
-  preview?(input: Record<string, unknown>, context: AssetToolContext): Promise<string>
+  execute(input: ToolInput, context: AssetToolContext): Promise<unknown>
+  preview?(input: ToolInput, context: AssetToolContext): Promise<string>
 }
 
 /** The context of a native tool. */
@@ -97,12 +94,7 @@ async function saveText(
   assets: Assets,
 ): Promise<AssetInfo> {
   if (!/^text\//i.test(type)) return assets.save(Buffer.from(text), type, { name, owned: true })
-  const asset = {
-    content_type: type,
-    content: text,
-    ...(name === null ? {} : { asset_name: name }),
-  }
-  return assets.saveAsset(asset)
+  return assets.saveAsset({ content_type: type, content: text, asset_name: name ?? undefined })
 }
 
 /** `fetch_asset`: reads the body of an asset or of a field in it, or a range of the body. */
@@ -125,8 +117,8 @@ export const fetchAssetTool: AssetTool = {
     },
   },
   async execute(input, context) {
-    const source = await Source.of(refOf(input), context)
-    const { assetRef } = source
+    const source = await sourceOf(refOf(input), context)
+    const assetRef = fullRef(source.info, source.ref)
     const { format = await defaultFormat(source, input), start, end } = input
     if (format === 'text') return { assetRef, ...(await readText(source, input)) }
     if (format !== 'dataUrl' && format !== 'base64') {
@@ -182,69 +174,51 @@ function summaryOf({ ref, mime, size, kind }: AssetInfo) {
 }
 
 /** What a call of `fetch_asset` reads: an asset or a field in it. */
-class Source {
-  readonly ref: AssetRefInput
-  readonly info: AssetInfo
-  readonly assets: Assets
-  readonly signal: AbortSignal | undefined
-  readonly #path: readonly FieldKey[] | undefined
-  #value: Promise<{ bytes: Uint8Array; mime: string }> | undefined
+type Source = Awaited<ReturnType<typeof sourceOf>>
 
-  private constructor(ref: AssetRefInput, info: AssetInfo, { assets, signal }: AssetToolContext) {
-    this.ref = ref
-    this.info = info
-    this.assets = assets
-    this.signal = signal
-    this.#path = parseAssetRef(ref)?.fieldPath
+/** @throws ByrefError `asset_not_found` */
+async function sourceOf(ref: AssetRefInput, { assets, signal }: AssetToolContext) {
+  const info = await assets.info(ref)
+  const path = parseAssetRef(ref)?.fieldPath
+  let file: Promise<FileValue> | undefined
+
+  async function readValue(): Promise<FileValue> {
+    const value = await unlessAborted(signal, () => assets.resolve(ref))
+    return valueAsFile(value, { refOf: (below) => fieldBelow(ref, ['content'], below) })
   }
 
-  /** @throws ByrefError `asset_not_found` */
-  static async of(ref: AssetRefInput, context: AssetToolContext): Promise<Source> {
-    return new Source(ref, await context.assets.info(ref), context)
+  return {
+    ref,
+    info,
+    assets,
+    signal,
+    /** Whether the whole asset is read, and not a field. */
+    isWhole: isWholePath(path),
+    /** Whether all rows of a table are read. */
+    isRows: info.table !== null && isRows(path),
+    /** Returns the value as a file: text, JSON or bytes. It is read once. */
+    value() {
+      file ??= readValue()
+      return file
+    },
   }
+}
 
-  /** The complete reference of what is read. */
-  get assetRef(): string {
-    return fullRef(this.info, this.ref)
-  }
-
-  /** Whether the whole asset is read, and not a field. */
-  get isWhole(): boolean {
-    return isWholePath(this.#path)
-  }
-
-  /** Whether all rows of a table are read. */
-  get isRows(): boolean {
-    return this.info.table !== null && isRows(this.#path)
-  }
-
-  /** The type of what is read. The value of a field is read for it. */
-  async mime(): Promise<string> {
-    return this.isWhole ? this.info.mime : (await this.value()).mime
-  }
-
-  /** Returns the value as a file: text, JSON or bytes. It is read once. */
-  value(): Promise<{ bytes: Uint8Array; mime: string }> {
-    this.#value ??= this.#readValue()
-    return this.#value
-  }
-
-  async #readValue(): Promise<{ bytes: Uint8Array; mime: string }> {
-    const value = await unlessAborted(this.signal, () => this.assets.resolve(this.ref))
-    return valueAsFile(value, { refOf: (path) => fieldBelow(this.ref, ['content'], path) })
-  }
+/** Returns the type of what is read. The value of a field is read for it. */
+async function mimeOf(source: Source): Promise<string> {
+  return source.isWhole ? source.info.mime : (await source.value()).mime
 }
 
 /** Returns the default format: text for lines and structured content, data for files. */
 async function defaultFormat(
   source: Source,
-  { page, startLine, startColumn, endLine, start, end }: Record<string, unknown>,
+  { page, startLine, startColumn, endLine, start, end }: ToolInput,
 ): Promise<'text' | 'dataUrl'> {
   if ([page, startLine, startColumn, endLine].some((value) => value !== undefined)) return 'text'
   const { structured, table, mime: type, size } = source.info
   if (structured) {
     if (table || source.isWhole) return 'text'
-    const mime = await source.mime()
+    const mime = await mimeOf(source)
     return isJsonType(mime) || readsAsText(mime) ? 'text' : 'dataUrl'
   }
   // Prompts show only whole files, so a part of a text must be in the result.
@@ -255,10 +229,7 @@ async function defaultFormat(
   return asset_type === OFFLOADED_TYPE ? 'text' : 'dataUrl'
 }
 
-async function readRange(
-  { assets, ref, signal }: Source,
-  input: Record<string, unknown>,
-): Promise<{ bytes: Uint8Array; mime: string }> {
+async function readRange({ assets, ref, signal }: Source, input: ToolInput): Promise<FileValue> {
   const { start, end } = input as { start?: number; end?: number }
   const opened = await assets.open(ref, { start, end, signal })
   if (opened.end - opened.start > MAX_BYTES) {
@@ -279,10 +250,7 @@ function smallerPart(mime: string): string {
 }
 
 /** Reads a page of the asset's text. A text file is streamed, whatever its length. */
-async function readText(
-  source: Source,
-  input: Record<string, unknown>,
-): Promise<TextPage | DocumentPage> {
+async function readText(source: Source, input: ToolInput): Promise<TextPage | DocumentPage> {
   const { assets, ref, signal } = source
   const range: TextRange = {
     startLine: countOf(input, 'startLine'),
@@ -292,7 +260,7 @@ async function readText(
   const isRange = input.start !== undefined || input.end !== undefined
   const page = countOf(input, 'page')
   const isTable = !isRange && source.isRows
-  const mime = isRange || isTable ? null : await source.mime()
+  const mime = isRange || isTable ? null : await mimeOf(source)
   if (mime !== null && documentForm(mime)) {
     const text = await unlessAborted(signal, () => assets.text(ref))
     return readDocumentPage(text, { ...range, page }, PAGE)
@@ -303,7 +271,10 @@ async function readText(
       'page works only for PDF and XLSX: leave it out, and use startLine to read on.',
     )
   }
-  if (isTable) return readRowPage(await assets.rows(ref, { signal }), range, PAGE)
+  if (isTable) {
+    const rows = await assets.rows(ref, { signal })
+    return readTextPage(rowLines(rows, range), range, PAGE, rows.count)
+  }
   if (mime === null) {
     const { bytes } = await readRange(source, input)
     const { bytes: head } = input.start ? await readRange(source, { end: HEAD_BYTES }) : { bytes }
@@ -344,34 +315,10 @@ function notText(): ByrefError {
   )
 }
 
-/**
- * Returns at most `size` UTF-16 units of a table as text. Line N is row N - 1 as JSON. A page ends with a whole row,
- * unless one row alone is longer. Only the rows of the page are read.
- */
-async function readRowPage(
-  rows: TableRows,
-  { startLine = 1, startColumn = 1, endLine = Infinity }: TextRange,
-  size: number,
-): Promise<TextPage> {
-  const lines = rows.count
-  if (startLine > 1) checkLine(startLine, lines)
-  const last = Math.min(endLine, lines)
-  const texts: string[] = []
-  let length = 0
-  let skip = startColumn - 1
-  for await (const row of rows.select({ start: startLine - 1, end: last })) {
-    const text = jsonLine(row).slice(skip)
-    if (texts.length === 0 && text.length > size) {
-      const part = textStart(text, size)
-      const next = { nextStartLine: startLine, nextStartColumn: skip + part.length + 1 }
-      return { text: part, startLine, endLine: startLine, lines, ...next }
-    }
-    length += text.length + 1
-    if (length > size + 1) break
-    texts.push(text)
-    skip = 0
+/** Yields a table from the start line on as text. Line N is row N - 1 as JSON. */
+async function* rowLines(rows: TableRows, { startLine = 1, endLine = rows.count }: TextRange) {
+  let line = startLine
+  for await (const row of rows.select({ start: startLine - 1, end: endLine })) {
+    yield line++ < rows.count ? `${jsonLine(row)}\n` : jsonLine(row)
   }
-  const end = startLine + texts.length - 1
-  const more = end < last && texts.length > 0 && { nextStartLine: end + 1 }
-  return { text: texts.join('\n'), startLine, endLine: end, lines, ...more }
 }

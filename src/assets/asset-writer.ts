@@ -36,10 +36,6 @@ export interface VersionOptions extends SaveAssetOptions {
   previous?: string
   /** The id of the first version. */
   firstVersion?: string
-  /** For a table's version: the description, which is that of the table. */
-  description?: string
-  /** For a table's version: the ids that the previous version refers to. */
-  references?: readonly string[]
 }
 
 /** A structured asset in its stored form. */
@@ -79,16 +75,7 @@ export class AssetWriter {
       cancelBody(input, null)
       throw new ByrefError('config_invalid', OPTIONS_ARE_THIRD)
     }
-    return this.#saveFile(input, { ...options, claim: mime })
-  }
-
-  /** Saves a file of a known type, as a version of another one. */
-  async saveVersion(
-    body: ReadableStream<Uint8Array>,
-    about: Pick<SaveOptions, 'name' | 'description' | 'assetType'> & { type: string },
-    options: VersionOptions,
-  ): Promise<AssetInfo> {
-    return this.#saveFile(body, { ...options, ...about })
+    return this.saveFile(input, { ...options, claim: mime })
   }
 
   async saveAsset(asset: StructuredAssetInput, options: VersionOptions = {}): Promise<AssetInfo> {
@@ -99,7 +86,7 @@ export class AssetWriter {
       const isText = typeof asset.content === 'string'
       const meta = assetMeta({ ...asset, asset_id, ...(isText && { content: STRING }) })
       const about = { name, assetType, description, meta, assetId: asset.asset_id }
-      return this.#saveFile(file.input, { ...options, ...file, ...about })
+      return this.saveFile(file.input, { ...options, ...file, ...about })
     }
     const { store, config } = this.#core
     const { content, asset_id: assetId } = asset
@@ -127,7 +114,8 @@ export class AssetWriter {
     await this.#scope.onEvent?.({ type: 'ASSET_ERROR', payload })
   }
 
-  async #saveFile(
+  /** Saves a file. Its type is a known one, or comes from its bytes. */
+  async saveFile(
     input: BodyInput,
     { type, claim, meta, ...options }: SaveOptions & FileAbout & VersionOptions,
   ): Promise<AssetInfo> {
@@ -239,17 +227,11 @@ export class PreparedContent {
   }
 }
 
-/** The result of {@link encodeAsset}. */
-export interface StructuredEncoding extends EncodedAsset {
-  body: Uint8Array
-  objectPaths: string[]
-}
-
 /** Encodes an asset as it is at the time of the call. */
 export async function encodeAsset(
   asset: StructuredAssetInput,
   depth: number,
-): Promise<StructuredEncoding> {
+): Promise<EncodedAsset & { body: Uint8Array }> {
   const { asset_id, asset_name, asset_type, description, content_type, content } = asset
   // The message has a preview of a large result, so the record does not need one.
   const short = asset_type === OFFLOADED_TYPE ? { items: 1, text: 40 } : {}

@@ -1,6 +1,6 @@
 import type { AssetCreated, AssetEvent } from '../core/events/events.ts'
 import type { WrittenLabel } from '../core/labels/label.ts'
-import type { AssetMeta } from '../core/messages/asset-meta.ts'
+import type { Asset, AssetMeta } from '../core/messages/asset-meta.ts'
 import type { AssetRefInput, NamespaceOption } from './asset-locator.ts'
 import type { AssetInfo, AssetMaker, AssetStore, StoreUsage, StoreVerified } from './asset-store.ts'
 import type { AssetsConfig, ResolvedAssetsConfig } from './assets-config.ts'
@@ -25,14 +25,8 @@ export interface SaveOptions extends SaveAssetOptions {
 }
 
 /** A structured asset to save. */
-export interface StructuredAssetInput {
-  asset_type?: string
+export interface StructuredAssetInput extends Omit<Asset, 'asset_id'> {
   asset_id?: string
-  asset_name?: string
-  description?: string
-  /** A MIME type, `command`, `asset_ref`, `data`, or a type string such as `<class 'dict'>`. */
-  content_type: string
-  content: unknown
 }
 
 /** Options of {@link Assets.saveAsset}. */

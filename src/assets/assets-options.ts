@@ -1,7 +1,6 @@
 import { checkOptions, is, type MethodTables, type OptionTable } from '../core/check-options.ts'
 import { ByrefError } from '../core/errors.ts'
-import type { AssetMaker } from './asset-store.ts'
-import { NAMESPACE, RANGE, SAME_METHODS, STORE } from './asset-store.ts'
+import { type AssetMaker, NAMESPACE, RANGE, SAME_METHODS, STORE } from './asset-store.ts'
 import { ASSETS_CONFIG } from './assets-config.ts'
 import type {
   AssetScope,

@@ -142,8 +142,9 @@ export class ContentCache {
    * not kept.
    */
   async load<T>(key: string, make: () => Promise<{ value: T; bytes: number }>): Promise<T> {
-    const known = this.get(key) ?? this.#pending.get(key)
-    if (known !== undefined) return known as T | Promise<T>
+    if (this.#entries.has(key)) return this.get(key) as T
+    const pending = this.#pending.get(key)
+    if (pending) return pending as Promise<T>
     const making = make().then(({ value, bytes }) => {
       this.set(key, value, bytes)
       return value

@@ -1,6 +1,7 @@
 import { ByrefError } from '../core/errors.ts'
 import { putKey } from '../core/json/json.ts'
 import { copyBytes } from './bodies/body.ts'
+import type { BodyDigest } from './bodies/digest.ts'
 
 /** The key that marks an object in encoded content. The object replaces a value that JSON cannot represent. */
 export const MARK = '$byref'
@@ -16,10 +17,7 @@ export type Mark =
   | { [MARK]: 'url' | 'number' | 'bigint'; value: string }
 
 /** A leaf whose bytes are in a separate body. */
-interface ContentLeaf {
-  digest: string
-  /** In bytes. */
-  size: number
+interface ContentLeaf extends BodyDigest {
   /** The type of the value: `Uint8Array`, `Float32Array`, `ArrayBuffer`, `Blob` … */
   as: string
   mime?: string

@@ -112,10 +112,8 @@ class ContentEncoder {
     }
     if (value instanceof ArrayBuffer) return this.#bytesMark(new Uint8Array(value), 'ArrayBuffer')
     if (value instanceof Blob) return this.#holdPlace(value)
-    if (value instanceof Date) {
-      const isTime = !Number.isNaN(value.getTime())
-      return { [MARK]: 'date', value: isTime ? value.toISOString() : null }
-    }
+    // The JSON of an invalid date is null.
+    if (value instanceof Date) return { [MARK]: 'date', value: value.toJSON() }
     return value instanceof URL ? { [MARK]: 'url', value: value.href } : null
   }
 

@@ -5,9 +5,8 @@ import { textStart } from '../core/json/cut.ts'
 import { EventBodies } from './asset-events.ts'
 import { AssetLocator, type NamespaceOption } from './asset-locator.ts'
 import { createAssetReader } from './asset-reader.ts'
-import type { AssetInfo } from './asset-store.ts'
 import { isFullStore } from './asset-store.ts'
-import { AssetWriter, type VersionOptions } from './asset-writer.ts'
+import { AssetWriter } from './asset-writer.ts'
 import { type AssetLimits, createConfiguredStore, resolveAssetsConfig } from './assets-config.ts'
 import type {
   AssetScope,
@@ -59,7 +58,7 @@ function viewOf(core: AssetsCore, scope: AssetScope): Assets {
     core.locator.namespaceFor(options, scope.namespace)
   const reader = createAssetReader(core, scope)
   const writer = new AssetWriter(core, scope)
-  const importer = new Importer(core, { reader, writer, namespaceFor })
+  const importer = new Importer(core, { reader, writer })
   async function runQuery(query: TableQuery, options: QueryOptions): Promise<QueryResult> {
     const { rows = ROWS, timeoutMs = TIMEOUT_MS, namespace, signal } = options
     const { queryTables } = await import('./tables/query-tables.ts')
@@ -68,23 +67,6 @@ function viewOf(core: AssetsCore, scope: AssetScope): Assets {
       namespace: namespaceFor({ namespace }),
       signal,
     })
-  }
-  async function query(
-    query: TableQuery,
-    options: QueryOptions & VersionOptions = {},
-  ): Promise<AssetInfo> {
-    checkQuery(query)
-    const { rows, timeoutMs, name = null, ...saving } = options
-    const { saveTable } = await import('./tables/save-table.ts')
-    const result = await runQuery(query, options)
-    const { previous, description, references = [] } = options
-    const words = previous === undefined ? textStart(query.sql, 500) : description
-    const about = { ...saving, name, description: words, source: null }
-    // A version does not need the previous one, because it has all its rows. But its cells may name assets that the
-    // previous one refers to.
-    const sources = result.sources.filter((id) => id !== previous)
-    const all = [...new Set([...references, ...sources])]
-    return saveTable(writer, result.table, { ...about, references: all })
   }
   const assets: Assets = {
     ...reader,
@@ -104,14 +86,19 @@ function viewOf(core: AssetsCore, scope: AssetScope): Assets {
       }
       throw new ByrefError('invalid_arguments', `${info.ref} is ${found.problem}`)
     },
-    query,
+    async query(query, options = {}) {
+      checkQuery(query)
+      const { rows, timeoutMs, name = null, ...saving } = options
+      const { saveTable } = await import('./tables/save-table.ts')
+      const { table, sources } = await runQuery(query, options)
+      const about = { ...saving, name, description: textStart(query.sql, 500), source: null }
+      return saveTable(writer, table, { ...about, references: sources })
+    },
     async edit(ref, edits, { dryRun = false, ...options } = {}) {
       const place = core.locator.locate(ref, options, scope.namespace)
       const { editAsset } = await import('./edit/edit-asset.ts')
-      return editAsset(
-        { core, writer, importer, query, runQuery },
-        { place, edits, dryRun, options },
-      )
+      const sources = { core, writer, importer, runQuery }
+      return editAsset(sources, { place, edits, dryRun, options })
     },
     scoped: (inner) => viewOf(core, innerScope(scope, inner)),
     async sweep({ namespace, ...options } = {}) {

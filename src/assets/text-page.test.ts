@@ -42,6 +42,13 @@ describe('readTextPage', () => {
     expect((await readTextPage(['ab😀'], {}, 3)).text).toBe('ab')
   })
 
+  it('shows an empty line if it starts after the end of a line', async () => {
+    const range = { startLine: 1, startColumn: 10 }
+    const page = { text: '\ncd', startLine: 1, endLine: 2, lines: 2 }
+    expect(await readTextPage(['ab\ncd'], range, 100)).toEqual(page)
+    expect(await readTextPage(['a', 'b\n', 'cd'], range, 100)).toEqual(page)
+  })
+
   it('shows every character once, whatever the pages and the chunks', async () => {
     const piece = fc.string({ unit: fc.constantFrom('a', 'b', '\n', '😀', 'é'), maxLength: 12 })
     await fc.assert(

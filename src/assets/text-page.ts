@@ -29,14 +29,17 @@ export interface TextPage {
  * Reads at most `size` UTF-16 units of the range. A page ends with a whole line, unless one line alone is longer. Holds
  * one page in memory, whatever the length of the text.
  *
+ * @param lines The number of lines, if it is known. The chunks then begin with the start line, and are read only as far
+ * as the page needs them.
  * @throws ByrefError `invalid_arguments` for a line after the last
  */
 export async function readTextPage(
   chunks: AsyncIterable<string> | Iterable<string>,
   { startLine = 1, startColumn = 1, endLine = Infinity }: TextRange,
   size: number,
+  lines?: number,
 ): Promise<TextPage> {
-  let line = 1
+  let line = lines === undefined ? 1 : startLine
   let skip = startColumn - 1
   // One more unit than a page shows whether there is more.
   let found = ''
@@ -44,17 +47,20 @@ export async function readTextPage(
     for (const piece of piecesOf(chunk)) {
       const endsLine = piece.endsWith('\n')
       if (line >= startLine && line <= endLine && found.length <= size) {
-        found += piece.slice(skip, skip + size + 1)
-        skip = endsLine ? 0 : Math.max(0, skip - piece.length)
+        const from = Math.min(skip, endsLine ? piece.length - 1 : piece.length)
+        found += piece.slice(from, from + size + 1)
+        skip = endsLine ? 0 : skip - from
       }
       if (endsLine) line++
     }
+    if (lines !== undefined && found.length > size) break
   }
-  checkLine(startLine, line)
-  const range = { startLine, lines: line }
+  const count = lines ?? line
+  if (startLine > 1) checkLine(startLine, count)
+  const range = { startLine, lines: count }
   if (found.length <= size) {
-    const last = Math.min(endLine, line)
-    const text = last < line && found.endsWith('\n') ? found.slice(0, -1) : found
+    const last = Math.min(endLine, count)
+    const text = last < count && found.endsWith('\n') ? found.slice(0, -1) : found
     return { text, ...range, endLine: Math.max(last, startLine - 1) }
   }
   const newline = found.lastIndexOf('\n', size)
@@ -69,7 +75,7 @@ export async function readTextPage(
 }
 
 /** @throws ByrefError `invalid_arguments` for a line after the last */
-export function checkLine(startLine: number, lines: number): void {
+function checkLine(startLine: number, lines: number): void {
   if (startLine <= lines) return
   const count = lines === 1 ? 'one line' : `${lines} lines`
   throw new ByrefError('invalid_arguments', `There is no line ${startLine}: the text has ${count}.`)

@@ -6,6 +6,12 @@ import { bytesIn, isByteView } from './bodies/body.ts'
 import { SNIFF_BYTES, sniff } from './bodies/sniff.ts'
 import { jsonText } from './content-encoding.ts'
 
+/** The bytes of a value, and their MIME type. */
+export interface FileValue {
+  bytes: Uint8Array
+  mime: string
+}
+
 /** Options of {@link valueAsFile}. */
 export interface ValueAsFileOptions {
   /**
@@ -29,7 +35,7 @@ export interface ValueAsFileOptions {
 export async function valueAsFile(
   value: unknown,
   options: ValueAsFileOptions = {},
-): Promise<{ bytes: Uint8Array; mime: string }> {
+): Promise<FileValue> {
   const binary = await binaryBody(value)
   if (binary) return binary
   const isText = typeof value === 'string'
@@ -38,7 +44,7 @@ export async function valueAsFile(
   return { bytes: Buffer.from(jsonText(jsonTree(value, options))), mime: 'application/json' }
 }
 
-async function binaryBody(value: unknown): Promise<{ bytes: Uint8Array; mime: string } | null> {
+async function binaryBody(value: unknown): Promise<FileValue | null> {
   const claim = value instanceof Blob ? value.type : undefined
   const bytes = bytesIn(value instanceof Blob ? await value.arrayBuffer() : value)
   if (bytes === null) return null

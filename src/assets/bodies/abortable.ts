@@ -51,11 +51,9 @@ export async function consume<T>(
  * @throws ByrefError `storage_failed` after `ms` milliseconds; what `work` throws
  */
 export async function inTime<T>(doing: string, ms: number, work: () => Promise<T>): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = startTimer(ms, () => {
-      reject(new ByrefError('storage_failed', `${doing} timed out after ${ms} ms`))
-    })
+  const { promise: late, reject } = Promise.withResolvers<never>()
+  const timer = startTimer(ms, () => {
+    reject(new ByrefError('storage_failed', `${doing} timed out after ${ms} ms`))
   })
   try {
     return await Promise.race([work(), late])

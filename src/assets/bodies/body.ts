@@ -92,12 +92,10 @@ export async function peek<Body extends AssetBody>(
   try {
     while (size < length && !done) {
       signal?.throwIfAborted()
-      const next = await reader.read()
-      done = next.done
-      if (next.done) break
-      const chunk = asBytes(next.value)
-      chunks.push(chunk)
-      size += chunk.byteLength
+      const chunk = await nextOf(reader)
+      done = chunk === null
+      if (chunk) chunks.push(chunk)
+      size += chunk?.byteLength ?? 0
     }
   } catch (error) {
     reader.cancel(error).catch(() => {})

@@ -2,6 +2,12 @@ import { nodeBuiltin } from '../../node-builtin.ts'
 
 const { createHash, hash } = nodeBuiltin('node:crypto')
 
+/** What identifies bytes: their SHA-256 in lower-case hex, and their number. */
+export interface BodyDigest {
+  digest: string
+  size: number
+}
+
 /** Returns the SHA-256 of bytes or of UTF-8 text, in lower-case hex. */
 export function sha256(data: Uint8Array | string): string {
   return hash('sha256', data, 'hex')
@@ -27,15 +33,13 @@ export class Digester {
     this.size += chunk.byteLength
   }
 
-  finish(): { digest: string; size: number } {
+  finish(): BodyDigest {
     return { digest: this.#hash.digest('hex'), size: this.size }
   }
 }
 
 /** Returns the SHA-256 and the length of a stream. */
-export async function digestOfStream(
-  chunks: AsyncIterable<Uint8Array>,
-): Promise<{ digest: string; size: number }> {
+export async function digestOfStream(chunks: AsyncIterable<Uint8Array>): Promise<BodyDigest> {
   const digester = new Digester()
   for await (const chunk of chunks) digester.update(chunk)
   return digester.finish()

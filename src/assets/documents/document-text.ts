@@ -67,12 +67,8 @@ async function readDocument(
   const { body } = pages as WrittenTable
   try {
     const written = Buffer.from(await body.read(0, body.size)).toString()
-    return withLines(
-      written
-        .split('\n')
-        .slice(0, -1)
-        .map((line) => JSON.parse(line) as string),
-    )
+    const lines = written.split('\n').slice(0, -1)
+    return withLines(lines.map((line) => JSON.parse(line) as string))
   } finally {
     await body.dispose()
   }

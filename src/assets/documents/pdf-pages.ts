@@ -1,6 +1,7 @@
 import { ByrefError } from '../../core/errors.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
 import { optionalPeer } from '../../optional-peer.ts'
+import type { NamedFile } from '../tables/table-task.ts'
 
 const { readFile } = nodeBuiltin('node:fs/promises')
 
@@ -11,7 +12,7 @@ const { readFile } = nodeBuiltin('node:fs/promises')
  * @throws ByrefError `dependency_missing` without the library; `asset_unsupported` if no text can be read because its
  * fonts need character maps
  */
-export async function* pdfPages({ name, path }: { name: string; path: string }) {
+export async function* pdfPages({ name, path }: NamedFile) {
   const { getDocumentProxy } = await optionalPeer('unpdf', 'Reading PDF files')
   /** The character maps that fonts of the pages read so far need. */
   const missing = new Set<string>()

@@ -5,15 +5,14 @@ import { optionalPeer } from '../../optional-peer.ts'
 import type { DocumentForm } from '../bodies/mime-type.ts'
 import { createSpool } from '../tables/spool.ts'
 import { TableError } from '../tables/table-error.ts'
+import type { NamedFile } from '../tables/table-task.ts'
 import type { WrittenTable } from '../tables/write-table.ts'
 import { sheetTexts } from '../tables/xlsx-table.ts'
 import { pdfPages } from './pdf-pages.ts'
 
 /** A document in a file. */
-export interface DocumentFile {
+export interface DocumentFile extends NamedFile {
   form: DocumentForm
-  name: string
-  path: string
 }
 
 /**
@@ -69,15 +68,13 @@ export async function* documentPages({ form, name, path }: DocumentFile): AsyncG
   }
 }
 
-type PageReader = (file: Pick<DocumentFile, 'name' | 'path'>) => AsyncGenerator<string>
-
-const READERS: Readonly<Record<DocumentForm, PageReader>> = {
+const READERS: Readonly<Record<DocumentForm, (file: NamedFile) => AsyncGenerator<string>>> = {
   pdf: pdfPages,
   docx: docxPages,
   xlsx: sheetTexts,
 }
 
-async function* docxPages({ path }: { path: string }) {
+async function* docxPages({ path }: NamedFile) {
   const { convertToHtml, images } = await optionalPeer('mammoth', 'Reading DOCX files')
   // Without this, the bytes of pictures would be in the text.
   const convertImage = images.imgElement(async () => ({ src: '' }))

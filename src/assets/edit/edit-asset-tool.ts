@@ -1,7 +1,7 @@
 import { isPlainObject } from '../../core/json/json.ts'
 import { isAssetRef } from '../../core/refs/asset-ref.ts'
 import type { AssetRefInput } from '../asset-locator.ts'
-import { refOf } from '../asset-tool-input.ts'
+import { refOf, type ToolInput } from '../asset-tool-input.ts'
 import type { AssetTool, AssetToolContext } from '../asset-tools.ts'
 import type { Edit } from './edit.ts'
 import { editValue } from './edit-asset.ts'
@@ -58,11 +58,7 @@ export const editAssetTool: AssetTool = {
   },
 }
 
-function edit(
-  { ref, ...input }: Record<string, unknown>,
-  { assets, signal }: AssetToolContext,
-  dryRun = false,
-) {
+function edit({ ref, ...input }: ToolInput, { assets, signal }: AssetToolContext, dryRun = false) {
   const edits = input.edits as Edit[]
   const asset = ref === undefined ? refOf(input) : assetOf(ref)
   // Any other value is that of a † path.

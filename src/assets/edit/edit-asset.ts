@@ -4,7 +4,7 @@ import type { FieldKey } from '../../core/refs/field-path.ts'
 import type { AssetPlace } from '../asset-locator.ts'
 import { assetNotFound, versionAfter } from '../asset-record.ts'
 import type { AssetInfo, AssetRecord } from '../asset-store.ts'
-import type { AssetWriter, VersionOptions } from '../asset-writer.ts'
+import type { AssetWriter } from '../asset-writer.ts'
 import type { EditedAsset, QueryOptions, SaveAssetOptions, TableQuery } from '../assets-contract.ts'
 import { type AssetsCore, infoOf } from '../assets-core.ts'
 import { isJsonType } from '../bodies/mime-type.ts'
@@ -45,7 +45,6 @@ export interface EditSources {
   core: AssetsCore
   writer: AssetWriter
   importer: Pick<Importer, 'tableOf'>
-  query(query: TableQuery, options: QueryOptions & VersionOptions): Promise<AssetInfo>
   /** Queries tables without saving the result, whose file the caller removes. */
   runQuery(query: TableQuery, options: QueryOptions): Promise<QueryResult>
 }
@@ -103,7 +102,7 @@ function sqlOf(edits: readonly Edit[]): string | null {
 
 /** Replaces the rows of a table, which `table` refers to, by those of a statement. */
 async function editTable(
-  { core, importer, query, runQuery, record, saving, dryRun }: Editing,
+  { core, writer, importer, runQuery, record, saving, dryRun }: Editing,
   sql: string,
   table: string,
 ): Promise<Edited> {
@@ -115,26 +114,31 @@ async function editTable(
     )
   }
   const most = facts.rows + MORE_ROWS
-  const statement = { sql, tables: { rows: table } }
   const limits = { rows: most, timeoutMs: Math.ceil(TABLE_MS + most * ROW_MS) }
+  const result = await runQuery({ sql, tables: { rows: table } }, { ...saving, ...limits })
+  const { rows, columns, body } = result.table
+  const changes = { changes: rows, diff: `${rows} rows, ${columns.length} columns` }
   if (dryRun) {
-    const { rows, columns, body } = (await runQuery(statement, { ...saving, ...limits })).table
     await body.dispose()
-    return sized(infoOf(record, core.locator), rows, columns.length)
+    return { asset: infoOf(record, core.locator), ...changes }
   }
-  const { description, references } = record.attributes
-  const kept = { description, references, ...versionAfter(record) }
-  const about = { ...saving, name: record.name ?? undefined, ...kept }
-  const asset = await query(statement, { ...about, ...limits })
-  return sized(asset, asset.table?.rows ?? 0, asset.table?.columns ?? 0)
-}
-
-function sized(asset: AssetInfo, rows: number, columns: number): Edited {
-  return { asset, changes: rows, diff: `${rows} rows, ${columns} columns` }
+  const { name, attributes } = record
+  const { description, references = [] } = attributes
+  // The version does not need the table, because it has all its rows. But its cells may name assets that the table
+  // refers to.
+  const sources = result.sources.filter((id) => id !== record.assetId)
+  const about = { name, description, source: null, ...versionAfter(record) }
+  const { saveTable } = await import('../tables/save-table.ts')
+  const asset = await saveTable(writer, result.table, {
+    ...saving,
+    ...about,
+    references: [...new Set([...references, ...sources])],
+  })
+  return { asset, ...changes }
 }
 
 /**
- * Edits a text or JSON.
+ * Edits a text or JSON, or the field at a path in JSON.
  *
  * @param fieldPath The path of the reference, which begins with `content`; empty if it has none.
  */
@@ -143,53 +147,60 @@ async function editBody(
   edits: readonly Edit[],
   fieldPath: readonly FieldKey[],
 ): Promise<Edited> {
-  const { core, record, dryRun } = editing
+  const { core, record, saving, dryRun } = editing
   if (tableFacts(record)) {
     throw unsupported('The asset is a table: edit it with one { sql } over the table rows')
   }
-  const { changes, diff, draft } = await planEdit(editing, edits, fieldPath)
-  const asset = dryRun ? infoOf(record, core.locator) : await saveEdited(editing, draft)
-  return { asset, changes, diff }
-}
-
-/** The changes of edits, before anything is saved. */
-type EditPlan = Omit<Edited, 'asset'> & { draft: Draft }
-
-/**
- * Applies edits to the body of an asset, or to the field at a path in it, without saving anything.
- *
- * @throws ByrefError `edit_rejected`, `invalid_arguments`, `asset_unsupported`
- */
-async function planEdit(
-  { core, record, saving }: Editing,
-  edits: readonly Edit[],
-  fieldPath: readonly FieldKey[],
-): Promise<EditPlan> {
   if (record.attributes.marked) {
     throw unsupported(
       'The asset has values that JSON cannot express, such as bytes, dates or NaN: save a new asset instead',
     )
   }
-  const source = await bodyRanges(record, core.store, saving.signal)
-  const original = await originalOf(source, edits.length)
   const { signal } = saving
-  const budget = MAX_READ[edits.every(isJsonEdit) ? 'json' : 'text']
-  const draft = new Draft(original, { signal, budget })
+  const isJson = edits.every(isJsonEdit)
+  const original = await originalOf(await bodyRanges(record, core.store, signal), edits.length)
+  const draft = new Draft(original, { signal, budget: MAX_READ[isJson ? 'json' : 'text'] })
   const steps = fieldPath.slice(1).map(String)
   const isInJson = steps.length > 0 || (fieldPath.length > 0 && (await isJsonText(draft, record)))
-  if (isInJson || edits.every(isJsonEdit)) return editInJson(draft, edits, steps)
-  const texts = textEditsOf(edits)
+  const changes =
+    isInJson || isJson
+      ? await editInJson(draft, edits, steps)
+      : await editWhole(draft, textEditsOf(edits), { original, record })
+  const asset = dryRun ? infoOf(record, core.locator) : await saveEdited(editing, draft)
+  return { asset, ...changes }
+}
+
+/** What edits changed in a draft. */
+type Changes = Omit<Edited, 'asset'>
+
+/** Edits a whole text. JSON must stay JSON. */
+async function editWhole(
+  draft: Draft,
+  edits: readonly TextEdit[],
+  { original, record }: { original: BodyRanges; record: AssetRecord },
+): Promise<Changes> {
   if (!(await isText(draft, record))) {
     throw unsupported(
       `The asset is ${record.mime}, which cannot be edited: only text, JSON and tables can`,
     )
   }
-  const lines = new LineIndex()
   const staysJson = await mustStayJson(draft, record)
-  const changes = await editText(draft, texts, { lines, hint: () => jsonHint(draft, record) })
+  const hint = (): Promise<string> => jsonHint(draft, record)
+  const changes = await editAndDiff(draft, edits, { original, hint })
   if (staysJson) await checkJson(draft)
+  return changes
+}
+
+/** Edits a text, and returns how its lines differ from the original. */
+async function editAndDiff(
+  draft: Draft,
+  edits: readonly TextEdit[],
+  { original, hint }: { original: BodyRanges; hint?(): Promise<string> },
+): Promise<Changes> {
+  const lines = new LineIndex()
+  const changes = await editText(draft, edits, { lines, hint })
   const form = await TextForm.of(draft)
-  return { changes, diff: await textDiff(original, draft.changes(), { form, lines }), draft }
+  return { changes, diff: await textDiff(original, draft.changes(), { form, lines }) }
 }
 
 /**
@@ -200,12 +211,12 @@ async function planEdit(
 export async function editValue(
   value: unknown,
   edits: readonly Edit[],
-): Promise<{ value: unknown } & Pick<EditedAsset, 'changes' | 'diff'>> {
+): Promise<Changes & { value: unknown }> {
   checkEdits(edits)
   if (sqlOf(edits) !== null) throw unsupported('The value is not a table')
   const draft = new Draft(rangesOf(Buffer.from(JSON.stringify(value))))
-  const { changes, diff } = await editInJson(draft, edits, [])
-  return { value: await parsed(draft), changes, diff }
+  const changes = await editInJson(draft, edits, [])
+  return { value: await parsed(draft), ...changes }
 }
 
 /** Applies operations of JSON Patch, or edits of the text at a path in JSON. */
@@ -213,10 +224,11 @@ async function editInJson(
   draft: Draft,
   edits: readonly Edit[],
   steps: readonly string[],
-): Promise<EditPlan> {
+): Promise<Changes> {
   if (!edits.every(isJsonEdit)) return editField(draft, textEditsOf(edits), steps)
   const paths = await editJson(draft, edits, steps)
-  return { changes: paths.length, diff: listed(paths), draft }
+  const shown = paths.map((path) => path || '(the whole document)').join('\n')
+  return { changes: paths.length, diff: shortened(shown, MAX_PATHS) }
 }
 
 function textEditsOf(edits: readonly Edit[]): readonly TextEdit[] {
@@ -268,8 +280,8 @@ async function saveEdited(editing: Editing, draft: Draft): Promise<AssetInfo> {
   const { asset_type, description, content_type } = attributes
   const version = { ...saving, ...versionAfter(record) }
   if (!attributes.structured) {
-    const file = { type: mime, name, description, assetType: asset_type }
-    return writer.saveVersion(draft.stream(), file, version)
+    const about = { type: mime, name, description, assetType: asset_type }
+    return writer.saveFile(draft.stream(), { ...version, ...about })
   }
   const { valueBytes } = core.config.limits
   if (draft.size > valueBytes) {
@@ -288,7 +300,7 @@ async function editField(
   draft: Draft,
   edits: readonly TextEdit[],
   steps: readonly string[],
-): Promise<EditPlan> {
+): Promise<Changes> {
   const name = steps.length > 0 ? `The value at /${steps.join('/')}` : 'The value'
   const place = await findPlace(draft, steps)
   if (!place?.value) throw new ByrefError('field_not_found', `${name} does not exist.`)
@@ -300,22 +312,18 @@ async function editField(
   const inside = raw.slice(1, -1)
   const original = rangesOf(Buffer.from(unescaped(inside)))
   const text = new Draft(original)
-  const lines = new LineIndex()
-  const changes = await editText(text, edits, { lines })
+  const changes = await editAndDiff(text, edits, { original })
   const changed = text.changes()
-  const diff = await textDiff(original, changed, { form: await TextForm.of(text), lines })
-  const offsets = rawOffsets(
-    inside,
-    changed.flatMap((change) => [change.start, change.end]),
-  )
+  const places = changed.flatMap((change) => [change.start, change.end])
+  const offsets = rawOffsets(inside, places).map((offset) => start + 1 + offset)
   draft.splice(
-    changed.map((change, i) => ({
-      start: start + 1 + (offsets[2 * i] as number),
-      end: start + 1 + (offsets[2 * i + 1] as number),
-      bytes: Buffer.from(JSON.stringify(Buffer.from(change.bytes).toString()).slice(1, -1)),
+    changed.map(({ bytes }, i) => ({
+      start: offsets[2 * i] as number,
+      end: offsets[2 * i + 1] as number,
+      bytes: Buffer.from(JSON.stringify(Buffer.from(bytes).toString()).slice(1, -1)),
     })),
   )
-  return { changes, diff, draft }
+  return changes
 }
 
 /** Reads a body at once unless it is large, so that several edits do not read it again. */
@@ -336,10 +344,6 @@ async function isText(draft: Draft, { mime }: AssetRecord): Promise<boolean> {
   // The last character may be cut.
   const encoding = headEncoding(head, { isWhole: false })
   return encoding === 'utf-8' ? !head.includes(0) : encoding !== 'windows-1252'
-}
-
-function listed(paths: readonly string[]): string {
-  return shortened(paths.map((path) => path || '(the whole document)').join('\n'), MAX_PATHS)
 }
 
 function invalid(message: string): ByrefError {

@@ -25,8 +25,8 @@ export async function nearestText(
   let best = { start: 0, score: SIMILAR }
   for (const [index, line] of lines.entries()) {
     const start = index + 1 - size
-    window.add(line)
-    if (start > 0) window.remove(lines[start - 1] as string)
+    window.change(line, 1)
+    if (start > 0) window.change(lines[start - 1] as string, -1)
     if (start >= 0 && window.similarity > best.score) best = { start, score: window.similarity }
   }
   if (best.score === SIMILAR) return null
@@ -53,20 +53,13 @@ class PairWindow {
     }
   }
 
-  add(line: string): void {
-    this.#change(line, 1)
-  }
-
-  remove(line: string): void {
-    this.#change(line, -1)
-  }
-
   /** The Dice coefficient of the pairs, from 0 to 1. */
   get similarity(): number {
     return this.#total === 0 ? 0 : (2 * this.#common) / this.#total
   }
 
-  #change(line: string, step: 1 | -1): void {
+  /** Adds a line, or removes it with the step -1. */
+  change(line: string, step: 1 | -1): void {
     for (const pair of pairsIn(line)) {
       this.#total += step
       const wanted = this.#wanted.get(pair)

@@ -35,8 +35,8 @@ export async function editText(
   for (const [index, edit] of edits.entries()) {
     form = await TextForm.of(draft, form)
     const known = index === 0 && form.unit === 1 ? lines : null
-    const text = { draft, form, lines: known, hint, name: `edits[${index}]` }
-    const splices = 'lines' in edit ? [await replaceLines(text, edit)] : await splicesOf(text, edit)
+    const editor = new TextEditor({ draft, form, lines: known, hint, name: `edits[${index}]` })
+    const splices = await editor.splicesOf(edit)
     draft.splice(splices)
     places += splices.length
   }
@@ -54,193 +54,161 @@ interface EditedText {
   hint(): Promise<string>
 }
 
-/** Returns the changes of a replacement or an insertion. */
-async function splicesOf(text: EditedText, edit: ReplaceEdit | InsertEdit): Promise<Splice[]> {
-  const { form, name } = text
-  const { find, occurrence, text: added, at } = foundEdit(edit)
-  if (find === '') {
-    throw new ByrefError('invalid_arguments', `${name}: The text to find is empty.`)
-  }
-  const found = await findText(text, find, occurrence)
-  const bytes = await form.encode(await form.withLineEnds(added))
-  return found.map((range) => spliceAt(range, at, bytes))
-}
-
-async function replaceLines(
-  text: EditedText,
-  { lines: [first, last], firstLine, replace }: LinesEdit,
-): Promise<Splice> {
-  const { draft, form } = text
-  const { start, firstEnd, end, next } = await rangeOfLines(text, first, last)
-  const found = form.decode(await draft.read(start, firstEnd))
-  if (found !== firstLine) {
-    throw await rejected(text, `Line ${first} is ${quoted(found)} and not ${quoted(firstLine)}.`)
-  }
-  if (replace === '') return { start, end: next, bytes: new Uint8Array() }
-  const added = await form.withLineEnds(replace.replace(/\r?\n$/, ''))
-  return { start, end, bytes: await form.encode(added) }
-}
-
 /** A range of the draft, end exclusive, in bytes. */
 type Range = Pick<Splice, 'start' | 'end'>
+/** Lines: also where the text of the first one ends, and where the line after the last one begins. */
+type LineRange = Range & { firstEnd: number; next: number }
+type Occurrence = ReplaceEdit['occurrence']
 
-/** Returns the ranges that an edit changes. */
-async function findText(
-  text: EditedText,
-  find: string,
-  occurrence: ReplaceEdit['occurrence'],
-): Promise<Range[]> {
-  const { draft, form, hint } = text
-  const spellings = [find]
-  if (/(?<!\r)\n/.test(find)) spellings.push(find.replace(/\r?\n/g, '\r\n'))
-  const all: Range[] = []
-  for (const spelling of spellings) {
-    const wanted = await form.encode(spelling)
-    for (const start of await placesOf(text, wanted, occurrence)) {
-      all.push({ start, end: start + wanted.byteLength })
+/** Finds what one edit changes. */
+class TextEditor {
+  readonly #text: EditedText
+
+  constructor(text: EditedText) {
+    this.#text = text
+  }
+
+  /** Returns the changes of an edit. */
+  async splicesOf(edit: TextEdit): Promise<Splice[]> {
+    if ('lines' in edit) return [await this.#replaceLines(edit)]
+    const { form, name } = this.#text
+    const find = 'find' in edit ? edit.find : 'before' in edit ? edit.before : edit.after
+    if (find === '') {
+      throw new ByrefError('invalid_arguments', `${name}: The text to find is empty.`)
     }
+    const found = await this.#find(find, 'find' in edit ? edit.occurrence : undefined)
+    const added = 'find' in edit ? edit.replace : edit.insert
+    const bytes = await form.encode(await form.withLineEnds(added))
+    return found.map(({ start, end }) => ({
+      start: 'after' in edit ? end : start,
+      end: 'before' in edit ? start : end,
+      bytes,
+    }))
   }
-  if (all.length === 0) {
-    const nearest = await nearestText(draft, form, find)
-    const advice = nearest ?? ((await hint()) || UNLIKE)
-    throw await rejected(text, `The text ${quoted(find)} does not occur.`, advice)
-  }
-  // A text that begins with LF also occurs inside of CRLF, which an edit must not split.
-  let end = 0
-  const found = all
-    .sort((a, b) => a.start - b.start)
-    .filter((range) => {
-      const isFree = occurrence === undefined ? range.end > end : range.start >= end
-      if (isFree) end = range.end
-      return isFree
-    })
-  return occurrence === 'all' ? found : [await oneOf(text, found, occurrence)]
-}
 
-/** Returns where bytes occur. If one occurrence is wanted, only the places up to it. */
-async function placesOf(
-  text: EditedText,
-  wanted: Uint8Array,
-  occurrence: ReplaceEdit['occurrence'],
-): Promise<number[]> {
-  const { draft, form, lines: index } = text
-  const { unit, mark } = form
-  const overlaps = occurrence === undefined
-  const found: number[] = []
-  const onChunk = (chunk: Uint8Array, start: number): void => {
-    // The diff needs the lines up to the first change.
-    if (found.length === 0) index?.add(chunk, start)
-  }
-  for await (const places of findBytes(draft, wanted, { unit, from: mark, overlaps, onChunk })) {
-    for (const at of places) found.push(at)
-    if (typeof occurrence === 'number' && found.length >= occurrence) break
-    if (found.length > MAX_PLACES) {
-      throw await rejected(text, `The text occurs at more than ${MAX_PLACES} places.`)
+  async #replaceLines({ lines: [first, last], firstLine, replace }: LinesEdit): Promise<Splice> {
+    const { draft, form } = this.#text
+    const { start, firstEnd, end, next } = await this.#rangeOfLines(first, last)
+    const found = form.decode(await draft.read(start, firstEnd))
+    if (found !== firstLine) {
+      throw await this.#rejected(`Line ${first} is ${quoted(found)} and not ${quoted(firstLine)}.`)
     }
+    if (replace === '') return { start, end: next, bytes: new Uint8Array() }
+    const added = await form.withLineEnds(replace.replace(/\r?\n$/, ''))
+    return { start, end, bytes: await form.encode(added) }
   }
-  return found
-}
 
-/** Returns the range with a number, or the only one. */
-async function oneOf(
-  text: EditedText,
-  found: readonly Range[],
-  occurrence: number | undefined,
-): Promise<Range> {
-  const wanted = found[(occurrence ?? 1) - 1]
-  if (wanted && (occurrence !== undefined || found.length === 1)) return wanted
-  const times = `The text occurs ${found.length} times`
-  if (occurrence !== undefined) {
-    throw await rejected(text, `${times}, so there is no occurrence ${occurrence}.`)
-  }
-  const starts = found.slice(0, LISTED).map(({ start }) => start)
-  const listed = lineNumbers(text.draft, starts, {
-    form: text.form,
-    index: text.lines ?? new LineIndex(),
-  })
-  const lines = [...new Set(await Array.fromAsync(listed))]
-  const where = `${lines.length === 1 ? 'line' : 'lines'} ${lines.join(', ')}`
-  const more = found.length > LISTED ? ', …' : ''
-  throw await rejected(
-    text,
-    `${times}, at ${where}${more}. Add text around it, or say which: occurrence from 1 to ${found.length}, or "all".`,
-  )
-}
-
-/** Returns where lines are: without their last line break (`end`), and with it (`next`). */
-async function rangeOfLines(
-  text: EditedText,
-  first: number,
-  last: number,
-): Promise<{ start: number; firstEnd: number; end: number; next: number }> {
-  const { size } = text.draft
-  const { unit, mark, newline } = text.form
-  let line = 1
-  let begin = mark
-  let start = mark
-  let firstEnd = -1
-  for await (const breaks of findBytes(text.draft, newline, { unit })) {
-    for (const at of breaks) {
-      if (line === first) {
-        start = begin
-        firstEnd = await beforeReturn(text, begin, at)
+  /** Returns the ranges that an edit changes. */
+  async #find(find: string, occurrence: Occurrence): Promise<Range[]> {
+    const { draft, form, hint } = this.#text
+    const spellings = [find]
+    if (/(?<!\r)\n/.test(find)) spellings.push(find.replace(/\r?\n/g, '\r\n'))
+    const all: Range[] = []
+    for (const spelling of spellings) {
+      const wanted = await form.encode(spelling)
+      for (const start of await this.#placesOf(wanted, occurrence)) {
+        all.push({ start, end: start + wanted.byteLength })
       }
-      if (line === last) {
-        return { start, firstEnd, end: await beforeReturn(text, begin, at), next: at + unit }
-      }
-      begin = at + unit
-      line++
     }
+    if (all.length === 0) {
+      const nearest = await nearestText(draft, form, find)
+      const advice = nearest ?? ((await hint()) || UNLIKE)
+      throw await this.#rejected(`The text ${quoted(find)} does not occur.`, advice)
+    }
+    // A text that begins with LF also occurs inside of CRLF, which an edit must not split.
+    let end = 0
+    const found = all
+      .sort((a, b) => a.start - b.start)
+      .filter((range) => {
+        const isFree = occurrence === undefined ? range.end > end : range.start >= end
+        if (isFree) end = range.end
+        return isFree
+      })
+    return occurrence === 'all' ? found : [await this.#oneOf(found, occurrence)]
   }
-  const lines = begin < size || line === 1 ? line : line - 1
-  const count = lines === 1 ? 'one line' : `${lines} lines`
-  if (last > lines) throw await rejected(text, `The text has ${count}.`)
-  if (line === first) return { start: begin, firstEnd: size, end: size, next: size }
-  return { start, firstEnd, end: size, next: size }
-}
 
-/** Returns where the text of a line ends that ends with LF or CRLF. */
-async function beforeReturn(
-  { draft, form }: EditedText,
-  begin: number,
-  at: number,
-): Promise<number> {
-  const before = at - form.unit
-  const isReturn = before >= begin && form.decode(await draft.read(before, at)) === '\r'
-  return isReturn ? before : at
-}
+  /** Returns where bytes occur. If one occurrence is wanted, only the places up to it. */
+  async #placesOf(wanted: Uint8Array, occurrence: Occurrence): Promise<number[]> {
+    const { draft, form, lines: index } = this.#text
+    const { unit, mark } = form
+    const overlaps = occurrence === undefined
+    const found: number[] = []
+    const onChunk = (chunk: Uint8Array, start: number): void => {
+      // The diff needs the lines up to the first change.
+      if (found.length === 0) index?.add(chunk, start)
+    }
+    for await (const places of findBytes(draft, wanted, { unit, from: mark, overlaps, onChunk })) {
+      for (const at of places) found.push(at)
+      if (typeof occurrence === 'number' && found.length >= occurrence) break
+      if (found.length > MAX_PLACES) {
+        throw await this.#rejected(`The text occurs at more than ${MAX_PLACES} places.`)
+      }
+    }
+    return found
+  }
 
-async function rejected(
-  { name, hint }: EditedText,
-  message: string,
-  advice?: string,
-): Promise<ByrefError> {
-  const text = `${name}: ${message} Nothing was changed.${advice ?? (await hint())}`
-  return new ByrefError('edit_rejected', text)
-}
+  /** Returns the range with a number, or the only one. */
+  async #oneOf(found: readonly Range[], occurrence?: number): Promise<Range> {
+    const wanted = found[(occurrence ?? 1) - 1]
+    if (wanted && (occurrence !== undefined || found.length === 1)) return wanted
+    const times = `The text occurs ${found.length} times`
+    if (occurrence !== undefined) {
+      throw await this.#rejected(`${times}, so there is no occurrence ${occurrence}.`)
+    }
+    const { draft, form, lines: index } = this.#text
+    const starts = found.slice(0, LISTED).map(({ start }) => start)
+    const listed = lineNumbers(draft, starts, { form, index: index ?? new LineIndex() })
+    const lines = [...new Set(await Array.fromAsync(listed))]
+    const where = `${lines.length === 1 ? 'line' : 'lines'} ${lines.join(', ')}`
+    const more = found.length > LISTED ? ', …' : ''
+    throw await this.#rejected(
+      `${times}, at ${where}${more}. Add text around it, or say which: occurrence from 1 to ${found.length}, or "all".`,
+    )
+  }
 
-/**
- * The text that an edit finds, the text that it writes, and where: in place of the found text, before it, or after it.
- */
-interface FoundEdit {
-  find: string
-  occurrence?: ReplaceEdit['occurrence']
-  text: string
-  at: 'instead' | 'before' | 'after'
-}
+  /** Returns where lines are: without their last line break (`end`), and with it (`next`). */
+  async #rangeOfLines(first: number, last: number): Promise<LineRange> {
+    const { draft, form } = this.#text
+    const { unit, mark, newline } = form
+    const { size } = draft
+    let line = 1
+    let begin = mark
+    let start = mark
+    let firstEnd = -1
+    for await (const breaks of findBytes(draft, newline, { unit })) {
+      for (const at of breaks) {
+        if (line === first) {
+          start = begin
+          firstEnd = await this.#beforeReturn(begin, at)
+        }
+        if (line === last) {
+          const end = await this.#beforeReturn(begin, at)
+          return { start, firstEnd, end, next: at + unit }
+        }
+        begin = at + unit
+        line++
+      }
+    }
+    const lines = begin < size || line === 1 ? line : line - 1
+    const count = lines === 1 ? 'one line' : `${lines} lines`
+    if (last > lines) throw await this.#rejected(`The text has ${count}.`)
+    if (line === first) return { start: begin, firstEnd: size, end: size, next: size }
+    return { start, firstEnd, end: size, next: size }
+  }
 
-/** Returns the texts that a replacement or an insertion finds and writes. */
-function foundEdit(edit: ReplaceEdit | InsertEdit): FoundEdit {
-  if ('before' in edit) return { find: edit.before, text: edit.insert, at: 'before' }
-  if ('after' in edit) return { find: edit.after, text: edit.insert, at: 'after' }
-  return { find: edit.find, occurrence: edit.occurrence, text: edit.replace, at: 'instead' }
-}
+  /** Returns where the text of a line ends that ends with LF or CRLF. */
+  async #beforeReturn(begin: number, at: number): Promise<number> {
+    const { draft, form } = this.#text
+    const before = at - form.unit
+    const isReturn = before >= begin && form.decode(await draft.read(before, at)) === '\r'
+    return isReturn ? before : at
+  }
 
-/** Returns the change of an edit whose text was found at a range. */
-function spliceAt({ start, end }: Range, at: FoundEdit['at'], bytes: Uint8Array): Splice {
-  if (at === 'instead') return { start, end, bytes }
-  const place = at === 'before' ? start : end
-  return { start: place, end: place, bytes }
+  async #rejected(message: string, advice?: string): Promise<ByrefError> {
+    const { name, hint } = this.#text
+    const text = `${name}: ${message} Nothing was changed.${advice ?? (await hint())}`
+    return new ByrefError('edit_rejected', text)
+  }
 }
 
 /** Returns a text as an error shows it. */

@@ -203,13 +203,10 @@ function findDataUrl({ dataUrl }: Fields): Found | null {
 function findTyped(fields: Fields): Found | null {
   const found =
     under(fields, 'dataBase64') ?? under(fields, 'base64') ?? binaryUnder(fields, 'bytes')
-  return found ?? findGenerated(fields)
-}
-
-/** Finds a generated file of the AI SDK, which has its body as base64, as bytes, or as both. */
-function findGenerated(fields: Fields): Found | null {
-  const found = under(fields, 'base64Data') ?? binaryUnder(fields, 'uint8ArrayData')
-  return found && { ...found, keys: ['base64Data', 'uint8ArrayData'] }
+  if (found) return found
+  // A generated file of the AI SDK has its body as base64, as bytes, or as both.
+  const generated = under(fields, 'base64Data') ?? binaryUnder(fields, 'uint8ArrayData')
+  return generated && { ...generated, keys: ['base64Data', 'uint8ArrayData'] }
 }
 
 function findTelling(fields: Fields): Found | null {

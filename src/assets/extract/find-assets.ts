@@ -160,7 +160,10 @@ class AssetWalk {
   #found(finding: Finding): Finding {
     const { items, smallItems } = this.#limits
     this.findings.push(finding)
-    const sizes = finding.type === 'text' ? finding.urls.map(lengthOf) : [sizeOf(finding.body)]
+    const sizes =
+      finding.type === 'text'
+        ? finding.urls.map(({ start, end }) => end - start)
+        : [sizeOf(finding.body)]
     this.#count += sizes.length
     this.#small += sizes.filter((size) => size > 0 && size < SMALL_BYTES).length
     if (this.#count > items) throw tooMany(`${items} assets (limits.items)`)
@@ -200,10 +203,6 @@ function isToWalk(value: unknown): boolean {
 
 function tooMany(what: string): ByrefError {
   return new ByrefError('too_many_assets', `The result holds more than ${what}.`)
-}
-
-function lengthOf({ start, end }: DataUrlMatch): number {
-  return end - start
 }
 
 /** Maximum length of a typed array that becomes a list. Longer ones are bytes. */

@@ -1,6 +1,6 @@
 import { ByrefError, errorMessage } from '../../core/errors.ts'
 import { typeString } from '../../core/messages/asset-meta.ts'
-import { asBytes, cancelBody, isByteView } from '../bodies/body.ts'
+import { bytesIn, cancelBody, isByteView } from '../bodies/body.ts'
 import { type BodyInput, isNodeStream, takeBody } from '../bodies/body-input.ts'
 import { type DataUrl, decodeBase64, decodeDataUrl } from '../bodies/data-url.ts'
 
@@ -66,12 +66,9 @@ export function loadBody(body: FoundBody): LoadedBody | LoadedContent {
  * Response, a web stream or a Node stream. Null for anything else, also for typed arrays of numbers.
  */
 export function binaryBody(value: object): FoundBody | null {
-  if (ArrayBuffer.isView(value)) {
-    return isByteView(value) ? { type: 'binary', input: asBytes(value) } : null
-  }
-  if (value instanceof ArrayBuffer || value instanceof SharedArrayBuffer) {
-    return { type: 'binary', input: asBytes(value) }
-  }
+  if (ArrayBuffer.isView(value) && !isByteView(value)) return null
+  const bytes = bytesIn(value)
+  if (bytes) return { type: 'binary', input: bytes }
   const isInput =
     value instanceof Blob || value instanceof Response || value instanceof ReadableStream
   return isInput || isNodeStream(value) ? { type: 'binary', input: value } : null

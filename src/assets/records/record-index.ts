@@ -1,5 +1,6 @@
 import { ByrefError } from '../../core/errors.ts'
 import type { AssetRecord, StoreListOptions, StoreQuota, StoreUsage } from '../asset-store.ts'
+import type { BodyDigest } from '../bodies/digest.ts'
 
 /**
  * Which assets exist, and which bodies they need. An index is exact: `add` and `remove` are atomic and serialized, also
@@ -67,9 +68,7 @@ export interface RecordIndex {
 export type RecordPlace = Pick<AssetRecord, 'createdAt' | 'assetId'>
 
 /** A body in a body store. */
-export interface PlacedBody {
-  digest: string
-  size: number
+export interface PlacedBody extends BodyDigest {
   key: string
 }
 
@@ -83,15 +82,15 @@ export interface RecordEntry {
 /** A record to be added; `key` is null for a body that is there already. */
 export interface NewEntry {
   record: AssetRecord
-  bodies: { digest: string; size: number; key: string | null }[]
+  bodies: (BodyDigest & { key: string | null })[]
   objects?: readonly unknown[]
 }
 
-/** Bodies by what names them, with their sizes. */
-type Sized = readonly { digest: string; size: number }[]
-
 /** Returns the number of assets, each given by its bodies, and the bytes of all distinct bodies, `more` included. */
-export function usageOf(assets: readonly Sized[], more: Sized = []): StoreUsage {
+export function usageOf(
+  assets: readonly (readonly BodyDigest[])[],
+  more: readonly BodyDigest[] = [],
+): StoreUsage {
   const sizes = new Map([...assets, more].flat().map(({ digest, size }) => [digest, size]))
   return { assets: assets.length, bytes: [...sizes.values()].reduce((sum, size) => sum + size, 0) }
 }

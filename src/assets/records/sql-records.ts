@@ -278,26 +278,15 @@ function textsOf({ record, bodies }: RecordEntry): [record: string, bodies: stri
 /** @throws ByrefError `storage_failed` if the database has changed the texts of the entry */
 function entryOf(row: Row): RecordEntry {
   try {
-    return entryIn(row)
+    const bodies = bodiesIn(String(row.bodies))
+    const { digest, size } = bodies[0] ?? {}
+    const { id: assetId, created: createdAt, expires: expiresAt } = row
+    const own = { assetId, namespace: row.namespace || null, digest, size, createdAt, expiresAt }
+    return { record: { ...JSON.parse(String(row.record)), ...own }, bodies }
   } catch (cause) {
     const message = `The record of asset ${JSON.stringify(row.id)} is damaged: restore the index of assets from a backup, or run "byref assets rebuild"`
     throw new ByrefError('storage_failed', message, { cause })
   }
-}
-
-function entryIn(row: Row): RecordEntry {
-  const bodies = bodiesIn(String(row.bodies))
-  const own = bodies[0]
-  const record = {
-    ...JSON.parse(String(row.record)),
-    assetId: row.id,
-    namespace: row.namespace || null,
-    digest: own?.digest,
-    size: own?.size,
-    createdAt: row.created,
-    expiresAt: row.expires,
-  }
-  return { record, bodies }
 }
 
 function bodiesIn(text: string): PlacedBody[] {

@@ -1,5 +1,5 @@
 import type { Worker as Thread } from 'node:worker_threads'
-import { ByrefError } from '../../core/errors.ts'
+import { ByrefError, errorMessage } from '../../core/errors.ts'
 import { inBackground } from '../../core/in-background.ts'
 import { onAbort } from '../../core/on-abort.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
@@ -48,11 +48,12 @@ const expression = new RegExp(source, flags)
 parentPort.on('message', ({ text, bounds, most }) => {
   const found = []
   const pieces = text.split('\\n')
-  for (let index = 0; index < pieces.length && found.length < most * 3; index++) {
+  for (let index = 0; index < pieces.length && found.length < most; index++) {
     const [from, until] = bounds.get(index) ?? [0, Infinity]
     expression.lastIndex = from
     const match = expression.exec(pieces[index])
-    if (match !== null && match.index < until) found.push(index, match.index, match[0].length)
+    if (match === null || match.index >= until) continue
+    found.push({ index, start: match.index, length: match[0].length })
   }
   parentPort.postMessage(found)
 })
@@ -96,16 +97,10 @@ export async function createMatcher(
       const text = pieces.map((piece) => piece.text).join('\n')
       const start = performance.now()
       worker.postMessage({ text, bounds, most })
-      const found = (await answerOf(
-        worker,
-        regex ? Math.min(blockMs, left) : Infinity,
-        signal,
-      )) as number[]
+      const ms = regex ? Math.min(blockMs, left) : Infinity
+      const found = await answerOf(worker, ms, signal)
       left -= performance.now() - start
-      return Array.from({ length: found.length / 3 }, (_, i) => {
-        const [index, start, length] = found.slice(i * 3, i * 3 + 3) as [number, number, number]
-        return { index, start, length }
-      })
+      return found as PieceMatch[]
     },
 
     async close() {
@@ -155,8 +150,8 @@ function invalid(reason: string): ByrefError {
 }
 
 function unworkable(error: unknown): ByrefError {
-  const reason = error instanceof Error ? error.message : String(error)
-  return new ByrefError('invalid_arguments', `The expression cannot be run: ${reason}`)
+  const message = `The expression cannot be run: ${errorMessage(error)}`
+  return new ByrefError('invalid_arguments', message)
 }
 
 function tooSlow(): ByrefError {

@@ -20,7 +20,7 @@ import {
 } from '../asset-store.ts'
 import { consume } from '../bodies/abortable.ts'
 import { chunksOf, copyBytes, streamOf } from '../bodies/body.ts'
-import { Digester, sha256 } from '../bodies/digest.ts'
+import { type BodyDigest, Digester, sha256 } from '../bodies/digest.ts'
 import { defined } from '../defined.ts'
 import { checkRoom, recordPage } from '../records/record-index.ts'
 import { recordReader } from './record-reader.ts'
@@ -73,10 +73,14 @@ export function createPassthroughStore(options: PassthroughStoreOptions = {}): F
     delete: async (assetId, where) => waiting.remove(assetId, where),
     usage: async (where) => waiting.usage(where),
     namespaces: async () => waiting.namespaces(),
-    sweep: async ({ now = Date.now() } = {}) => waiting.sweep(now),
+    async sweep({ now = Date.now(), signal } = {}) {
+      signal?.throwIfAborted()
+      return waiting.sweep(now)
+    },
 
     async *verify(where) {
       for (const { record, bodies } of waiting.live(where)) {
+        where?.signal?.throwIfAborted()
         for (const [digest, bytes] of bodies) {
           const problem = sha256(bytes) === digest ? null : 'body_damaged'
           const { namespace, assetId } = record
@@ -249,7 +253,7 @@ function keyOf(assetId: string, { namespace = null }: StoreOptions = {}): string
 async function readUpTo(
   body: AssetBody,
   limit: number,
-): Promise<{ digest: string; size: number; bytes: Uint8Array | null }> {
+): Promise<BodyDigest & { bytes: Uint8Array | null }> {
   const digester = new Digester()
   let chunks: Uint8Array[] | null = []
   for await (const chunk of chunksOf(body)) {

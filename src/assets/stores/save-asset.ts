@@ -6,7 +6,7 @@ import type { AssetBody, AssetRecord, StoreSaveOptions } from '../asset-store.ts
 import { chunksOf, copyBytes, peek } from '../bodies/body.ts'
 import type { BodyStore } from '../bodies/body-store.ts'
 import { bufferOf } from '../bodies/buffer-of.ts'
-import { Digester, digestOf, sha256 } from '../bodies/digest.ts'
+import { type BodyDigest, Digester, digestOf, sha256 } from '../bodies/digest.ts'
 import { extensionOf } from '../bodies/mime-type.ts'
 import { inParallel } from '../in-parallel.ts'
 import type { PlacedBody } from '../records/record-index.ts'
@@ -22,9 +22,7 @@ const ATTEMPTS = 10
 const CERTAIN = new Set<unknown>(['asset_exists', 'quota_exceeded', 'storage_full'])
 
 /** A body of an asset that is being saved. A body that came as a stream is already written, and has no bytes here. */
-interface StagedBody {
-  digest: string
-  size: number
+interface StagedBody extends BodyDigest {
   mime: string
   bytes: Uint8Array | null
   /** The key of this save; null if the store already has the body. */
@@ -62,7 +60,7 @@ export async function saveAsset(
     // The caller has stopped waiting.
     else if (options.signal?.aborted && error === options.signal.reason)
       inBackground('Removing the bodies of an aborted save', saving.discardUnheld())
-    else if (isRejection(error)) await saving.discardUnheld()
+    else if (error instanceof ByrefError && CERTAIN.has(error.code)) await saving.discardUnheld()
     throw error
   }
 }
@@ -206,10 +204,6 @@ async function isStored(bodies: BodyStore, key: string, bytes: Uint8Array): Prom
     return true
   }
   return at === size
-}
-
-function isRejection(error: unknown): boolean {
-  return error instanceof ByrefError && CERTAIN.has(error.code)
 }
 
 function interrupted(): ByrefError {

@@ -117,17 +117,12 @@ function unbundle(stored: { bytes: Uint8Array; mime: string }): Bundle {
     return { body: bytes, mime, attributes: {}, parts: new Map(), namespace: null, expiresAt: null }
   }
   const document = JSON.parse(Buffer.from(bytes).toString('utf8'))
+  const { attributes, namespace = null, expiresAt = null } = document
   const parts = Object.entries(document.parts).map(
     ([digest, text]) => [digest, decodeBase64(String(text)) ?? new Uint8Array()] as const,
   )
-  return {
-    body: Buffer.from(document.body, encodingOf(document.mime)),
-    mime: document.mime,
-    attributes: document.attributes,
-    parts: new Map(parts),
-    namespace: document.namespace ?? null,
-    expiresAt: document.expiresAt ?? null,
-  }
+  const body = Buffer.from(document.body, encodingOf(document.mime))
+  return { body, mime: document.mime, attributes, parts: new Map(parts), namespace, expiresAt }
 }
 
 /** Tables are not text. */

@@ -4,6 +4,7 @@ import type { AssetStore } from '../asset-store.ts'
 import { sha256 } from '../bodies/digest.ts'
 import { createAssets } from '../create-assets.ts'
 import { PNG, threeMethods } from '../fixtures/stores.ts'
+import { createPassthroughStore } from './passthrough.ts'
 import { withRecords } from './with-records.ts'
 
 const code = (name: string) => expect.objectContaining({ code: name })
@@ -30,6 +31,31 @@ describe('a store of three methods', () => {
 
 describe('a store of three methods that can delete', () => {
   testAssetStore(fourMethods, it)
+})
+
+/** Each store that keeps its records in this process. */
+describe.each([
+  ['withRecords', () => withRecords(fourMethods())],
+  ['createPassthroughStore', () => createPassthroughStore()],
+])('%s', (_, create) => {
+  it('stops a check of its bodies, and a sweep, when their signal aborts', async () => {
+    const store = create()
+    const expiresAt = new Date(Date.now() + 60_000).toISOString()
+    for (const text of ['a', 'b']) await store.save(Buffer.from(text), 'text/plain', { expiresAt })
+    const abort = new AbortController()
+    const checked: unknown[] = []
+    const checking = (async () => {
+      for await (const one of store.verify({ signal: abort.signal })) {
+        checked.push(one)
+        abort.abort(new Error('enough'))
+      }
+    })()
+    await expect(checking).rejects.toThrow('enough')
+    expect(checked).toHaveLength(1)
+    const later = { now: Date.now() + 120_000, signal: abort.signal }
+    await expect(store.sweep(later)).rejects.toThrow('enough')
+    expect((await store.list()).records).toHaveLength(2)
+  })
 })
 
 describe('createAssets on a store of three methods', () => {

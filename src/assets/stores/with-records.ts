@@ -84,6 +84,7 @@ export function withRecords(store: SmallStore): FullAssetStore {
     async sweep(options = {}) {
       const swept = { assets: 0, bodies: 0, bytes: 0, leftovers: 0 }
       for (const record of records.all()) {
+        options.signal?.throwIfAborted()
         if (!isExpired(record, options.now) || !(await records.remove(record))) continue
         swept.assets++
         swept.bodies++
@@ -94,6 +95,7 @@ export function withRecords(store: SmallStore): FullAssetStore {
 
     async *verify(where) {
       for (const record of records.live(where)) {
+        where?.signal?.throwIfAborted()
         const { namespace, assetId, digest, size } = record
         yield { namespace, assetId, digest, size, problem: await problemOf(record, content) }
       }

@@ -8,6 +8,7 @@ import { columnNames } from './csv-table.ts'
 import { LongNumber } from './long-number.ts'
 import { dayText, decimalText, plainValue, timeText } from './parquet-values.ts'
 import { broken, TableError } from './table-error.ts'
+import type { NamedFile } from './table-task.ts'
 import { type TableInput, tableLibrary } from './table-text.ts'
 
 type Arrow = typeof import('apache-arrow')
@@ -19,12 +20,10 @@ const DAY_MS = 86_400_000n
 const PER_SECOND = [1n, 1_000n, 1_000_000n, 1_000_000_000n]
 
 /** Reads an Arrow file or stream (IPC), one batch of rows at a time. Needs `apache-arrow`. */
-export function readArrowTable({ name, path }: { name: string; path: string }): TableInput {
-  let columns: ColumnReader[] = []
+export function readArrowTable({ name, path }: NamedFile): TableInput {
+  const columns: ColumnReader[] = []
   return {
-    get columns() {
-      return columns
-    },
+    columns,
     async *batches() {
       const arrow = await tableLibrary('apache-arrow', { name, purpose: 'Reading Arrow files' })
       arrow.compressionRegistry.set(arrow.CompressionType.ZSTD, {
@@ -34,8 +33,9 @@ export function readArrowTable({ name, path }: { name: string; path: string }): 
       try {
         const reader = await (await arrow.RecordBatchReader.from(file)).open()
         const names = reader.schema.fields.map((field) => field.name)
-        if (columns.length === 0)
-          columns = columnNames({ name }, names).map((one) => valueColumn(one))
+        if (columns.length === 0) {
+          columns.push(...columnNames({ name }, names).map((one) => valueColumn(one)))
+        }
         for await (const batch of reader) yield* rowsOf(arrow, batch)
       } catch (error) {
         if (error instanceof TableError) throw error

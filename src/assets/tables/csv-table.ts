@@ -30,12 +30,9 @@ const SEPARATOR_LINE = /^"?sep=([^\w\s"]|\t)"?(?=[\r\n]|$)/iu
  * first line names the columns. Missing cells are empty; cells beyond the header become columns.
  */
 export function readCsvTable(source: TableSource, format: 'csv' | 'tsv'): TableInput {
-  let columns: ColumnReader[] | null = null
-
+  const columns: ColumnReader[] = []
   return {
-    get columns() {
-      return columns ?? []
-    },
+    columns,
     async *batches() {
       const check = checkDense(source, 'a few of its rows are far longer than the others.')
       const head = await headOf(source)
@@ -43,7 +40,7 @@ export function readCsvTable(source: TableSource, format: 'csv' | 'tsv'): TableI
       const create = localColumns(dialect)
       let isFirst = true
       for await (const batch of csvBatches(source, head, dialect)) {
-        columns ??= columnNames(source, batch[0] ?? []).map(create)
+        if (columns.length === 0) columns.push(...columnNames(source, batch[0] ?? []).map(create))
         const rows = isFirst ? batch.slice(1) : batch
         for (const row of rows) {
           // Empty cells at the end of a row do not make columns.
@@ -52,11 +49,8 @@ export function readCsvTable(source: TableSource, format: 'csv' | 'tsv'): TableI
         }
         yield rows
         if (columns.length > FEW_COLUMNS) {
-          check(
-            columns.length,
-            rows.length,
-            rows.reduce((sum, row) => sum + row.length, 0),
-          )
+          const cells = rows.reduce((sum, row) => sum + row.length, 0)
+          check(columns.length, rows.length, cells)
         }
         isFirst = false
       }

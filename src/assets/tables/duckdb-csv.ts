@@ -184,6 +184,7 @@ const PLAIN = String.raw`'-?(0|[1-9][0-9]*)(\.[0-9]+)?'`
 const BLANK = String.raw`'[\t-\r \x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}]*'`
 const TIME = String.raw`'[0-9]{4}-[0-9]{2}-[0-9]{2}[T ]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]{1,9})?)?Z?'`
 const MARK = 'byref cell '
+const FAILED_CELL = new RegExp(`${MARK}(\\d+) ([^]*)`)
 /** Characters of a cell that an error quotes. */
 const QUOTED = 200
 
@@ -267,12 +268,8 @@ function cellSql(form: SqlForm, place: number): string {
 
 /** Returns the cell that a statement failed on; null for any other error. */
 function failedCell(error: unknown): { place: number; cell: string } | null {
-  const message = error instanceof Error ? error.message : ''
-  const at = message.indexOf(MARK)
-  if (at === -1) return null
-  const [place = ''] = message.slice(at + MARK.length).split(' ', 1)
-  const cell = message.slice(at + MARK.length + place.length + 1)
-  return cell.length > QUOTED ? null : { place: Number(place), cell }
+  const [, place, cell = ''] = FAILED_CELL.exec(error instanceof Error ? error.message : '') ?? []
+  return place === undefined || cell.length > QUOTED ? null : { place: Number(place), cell }
 }
 
 /** Returns the name of an unconverted column. */

@@ -15,7 +15,6 @@ import { derivedIds, isWorkbook } from './table-facts.ts'
 interface ImportScope {
   reader: AssetReader
   writer: AssetWriter
-  namespaceFor(options: NamespaceOption): string | null
 }
 
 /** Converts files to tables. The code for tables is loaded with the first table. */
@@ -88,7 +87,7 @@ export class Importer {
       tableFormat(asset.mime) ?? (isSaved ? await this.#textFormat(asset, options) : null)
     if (format === null) return { asset, table: null, workbook: null }
     const { duckdb } = this.#core.config
-    const namespace = this.#scope.namespaceFor(options)
+    const { namespace } = asset
     const open = () => this.#open(asset, options)
     try {
       const { importTable } = await import('./import-table.ts')
@@ -110,10 +109,8 @@ export class Importer {
     return (await isCsv(source)) ? 'csv' : null
   }
 
-  async #open({ assetId }: AssetInfo, options: ImportOptions) {
-    const { signal } = options
-    const where = { namespace: this.#scope.namespaceFor(options), keep: true, signal }
-    const opened = await this.#core.store.open(assetId, where)
+  async #open({ assetId, namespace }: AssetInfo, { signal }: ImportOptions) {
+    const opened = await this.#core.store.open(assetId, { namespace, keep: true, signal })
     if (!opened) throw assetNotFound(assetId)
     return opened.stream
   }

@@ -3,12 +3,7 @@ import { nodeBuiltin } from '../../node-builtin.ts'
 import { findAsset } from '../asset-facade.ts'
 import type { AssetInfo } from '../asset-store.ts'
 import { type AssetWriter, type EncodedAsset, encodeAsset } from '../asset-writer.ts'
-import type {
-  AssetReader,
-  ImportedFile,
-  ImportOptions,
-  StructuredAssetInput,
-} from '../assets-contract.ts'
+import type { AssetReader, ImportedFile, ImportOptions } from '../assets-contract.ts'
 import { meterStream } from '../bodies/body.ts'
 import type { TableFormat, TextTableFormat } from '../bodies/mime-type.ts'
 import { textEncodingOf } from '../bodies/text-encoding.ts'
@@ -52,33 +47,30 @@ export async function importTable(
   const written = await writtenFrom(file, options)
   const maker = { by, tool, toolCallId, origin, namespace, expiresAt, signal }
   const ids = derivedIds(assetId)
-  const tables: AssetInfo[] = []
   const created: AssetInfo[] = []
-  const sheets: SheetName[] = []
+  const made: MadeTable[] = []
   const hasSheets = written.length > 1
   try {
-    for (let table = written.shift(); table; table = written.shift()) {
-      const one = table
+    for (let one = written.shift(); one; one = written.shift()) {
+      const from = one
       const sheet = hasSheets ? (one.sheet ?? null) : null
       const id = sheet ? ids.sheet(sheet.number) : file.isSaved ? ids.table : undefined
       const named = { assetId: id, name: sheet ? `${name}/${sheet.name}` : name }
       const about = { ...maker, ...named, description, source, references: [assetId] }
       const save = async () => {
-        const saved = await saveTable(writer, one, about)
+        const saved = await saveTable(writer, from, about)
         created.push(saved)
         return saved
       }
-      tables.push(await orExisting(save, () => findAsset(id ?? '', reader, options)))
-      if (sheet) sheets.push(sheet)
+      const table = await orExisting(save, () => findAsset(id ?? '', reader, options))
+      made.push({ table, sheet })
     }
-    const book = hasSheets && (await workbookOf(file.asset, sheets, { name, description, tables }))
-    const workbook = book
-      ? await orExisting(
-          () => writer.saveEncoded(book, maker),
-          () => findAsset(ids.workbook, reader, options),
-        )
+    const saveWorkbook = async () =>
+      writer.saveEncoded(await workbookOf(file.asset, made, { name, description }), maker)
+    const workbook = hasSheets
+      ? await orExisting(saveWorkbook, () => findAsset(ids.workbook, reader, options))
       : null
-    return { table: tables[0] ?? null, workbook }
+    return { table: made[0]?.table ?? null, workbook }
   } catch (error) {
     if (!file.isSaved) {
       await Promise.allSettled(created.map(({ ref }) => reader.delete(ref, { namespace })))
@@ -87,6 +79,12 @@ export async function importTable(
   } finally {
     await Promise.all(written.map(({ body }) => body.dispose()))
   }
+}
+
+/** A table that was saved, and its sheet in a workbook. */
+interface MadeTable {
+  table: AssetInfo
+  sheet: SheetName | null
 }
 
 /** Returns the existing asset if another call has saved the same one. */
@@ -110,30 +108,26 @@ async function orExisting(
  */
 async function workbookOf(
   { assetId, ref }: AssetInfo,
-  sheets: readonly SheetName[],
-  {
-    name,
-    description,
-    tables,
-  }: { name: string; description?: string; tables: readonly AssetInfo[] },
+  made: readonly MadeTable[],
+  { name, description }: Pick<ImportOptions, 'name' | 'description'>,
 ): Promise<EncodedAsset> {
-  const [first] = sheets
-  const table = tables[0]?.ref.replace(/\d+$/, '<number>')
-  const how = `Each sheet is a table: ${table}, such as ${tables[0]?.ref} for ${JSON.stringify(first?.name)}.`
-  const id = derivedIds(assetId).workbook
-  const book: StructuredAssetInput = {
-    asset_type: 'workbook',
-    asset_id: id,
-    asset_name: name,
-    description: description ? `${description}\n${how}` : how,
-    content_type: 'application/json',
-    content: {
-      sheets: Object.fromEntries(sheets.map((sheet) => [sheet.name, sheet.number])),
-      source: ref,
+  const [first] = made
+  const table = first?.table.ref.replace(/\d+$/, '<number>')
+  const how = `Each sheet is a table: ${table}, such as ${first?.table.ref} for ${JSON.stringify(first?.sheet?.name)}.`
+  const sheets = made.flatMap(({ sheet }) => (sheet ? [[sheet.name, sheet.number]] : []))
+  const encoded = await encodeAsset(
+    {
+      asset_type: 'workbook',
+      asset_id: derivedIds(assetId).workbook,
+      asset_name: name,
+      description: description ? `${description}\n${how}` : how,
+      content_type: 'application/json',
+      content: { sheets: Object.fromEntries(sheets), source: ref },
     },
-  }
-  const encoded = await encodeAsset(book, 8)
-  const references = [assetId, ...tables.map((table) => table.assetId)]
+    8,
+  )
+  const references = [assetId, ...made.map(({ table }) => table.assetId)]
+  const id = derivedIds(assetId).workbook
   return { ...encoded, assetId: id, attributes: { ...encoded.attributes, references } }
 }
 
@@ -182,18 +176,12 @@ function readTable(source: TableSource, format: TextTableFormat): TableInput {
   }
 }
 
-/** A file for a table process. */
-interface TaskFile extends Pick<TableFile, 'open'> {
-  name: string
-  size?: number
-}
-
 /**
  * Reads the tables of a file with a library in a separate process, because the file decides how much memory that takes.
  */
 async function byProcess(
   type: Exclude<TableTask['type'], 'query' | 'text'>,
-  { name, size = 0, open }: TaskFile,
+  { name, size = 0, open }: Pick<TableFile, 'open'> & { name: string; size?: number },
   options: TableTaskOptions,
 ): Promise<WrittenTable[]> {
   try {

@@ -4,7 +4,7 @@ import { declaredType } from './parquet-values.ts'
 import { sourceOf } from './spool.ts'
 import { MAX_COLUMNS, TableError } from './table-error.ts'
 import type { TableColumn } from './table-facts.ts'
-import type { TaskResult } from './table-task.ts'
+import type { NamedFile, TaskResult } from './table-task.ts'
 
 /** Maximum number of rows in a group, because reading one row may read its group. */
 const MAX_GROUP_ROWS = 5_000_000
@@ -14,13 +14,7 @@ const MAX_GROUP_ROWS = 5_000_000
  *
  * @throws TableError for a damaged file, or one that cannot become a table
  */
-export async function readParquetTable({
-  name,
-  path,
-}: {
-  name: string
-  path: string
-}): Promise<TaskResult> {
+export async function readParquetTable({ name, path }: NamedFile): Promise<TaskResult> {
   const handle = await open(path, 'r')
   try {
     const file = await openParquet(await sourceOf(handle), { name })

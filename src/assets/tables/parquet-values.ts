@@ -63,10 +63,8 @@ export function isDecimal({ converted_type, logical_type }: SchemaElement): bool
 }
 
 /** Returns the declared type of a column. The values of an `integer` column may still all be small. */
-export function declaredType({
-  element,
-  tree,
-}: Pick<ParquetColumn, 'element' | 'tree'>): ColumnType {
+export function declaredType(column: Pick<ParquetColumn, 'element' | 'tree'>): ColumnType {
+  const { element, tree } = column
   const { type, converted_type, logical_type, num_children, precision = 0 } = element
   const isList = converted_type === 'LIST' || logical_type?.type === 'LIST'
   if (tree) return isList || !num_children ? 'array' : 'object'
@@ -81,17 +79,17 @@ export function declaredType({
   return type === 'BYTE_ARRAY' || type === 'FIXED_LEN_BYTE_ARRAY' ? 'string' : 'number'
 }
 
+/** Converts a cell, or a value in it. */
+export type CellReader = (cell: unknown) => unknown
+
 /** Creates a function that converts a Parquet cell to a value of the column's type. An empty cell becomes null. */
-export function cellReader(
-  { element, tree }: ParquetColumn,
-  type: ColumnType,
-): (cell: unknown) => unknown {
+export function cellReader({ element, tree }: ParquetColumn, type: ColumnType): CellReader {
   const read = tree ? nestedReader(tree) : valueReader(element, type)
   return (cell) => (cell === null || cell === undefined ? null : read(cell))
 }
 
 /** Creates a function that converts lists, objects, and the values inside of them, to JSON. */
-function nestedReader(tree: SchemaTree): (value: unknown) => unknown {
+function nestedReader(tree: SchemaTree): CellReader {
   const read = itemReader(tree)
   return function convert(value): unknown {
     if (value === null || value === undefined) return null
@@ -100,7 +98,7 @@ function nestedReader(tree: SchemaTree): (value: unknown) => unknown {
 }
 
 /** Creates the same function for values that are not lists. */
-function itemReader({ element, children }: SchemaTree): (value: unknown) => unknown {
+function itemReader({ element, children }: SchemaTree): CellReader {
   const [child, ...others] = children
   if (element.logical_type?.type === 'VARIANT') return (value) => plainValue(value, textOrBase64)
   if (!child) return leafReader(element)
@@ -119,7 +117,7 @@ function itemReader({ element, children }: SchemaTree): (value: unknown) => unkn
   }
 }
 
-function leafReader(element: SchemaElement): (value: unknown) => unknown {
+function leafReader(element: SchemaElement): CellReader {
   const type = declaredType({ element, tree: null })
   // JSON in a list or an object stays text.
   if (type === 'mixed') return (value) => value
@@ -131,7 +129,7 @@ function leafReader(element: SchemaElement): (value: unknown) => unknown {
   }
 }
 
-function valueReader(element: SchemaElement, type: ColumnType): (cell: unknown) => unknown {
+function valueReader(element: SchemaElement, type: ColumnType): CellReader {
   const { scale = 0, logical_type } = element
   switch (type) {
     case 'number':

@@ -26,12 +26,6 @@ import { type WrittenTable, writeTable } from './write-table.ts'
 
 const { join } = nodeBuiltin('node:path')
 
-/** Where the tables of a query come from. */
-export interface TableSources {
-  reader: AssetReader
-  importer: Importer
-}
-
 /** A result, and the tables that it came from. */
 export interface QueryResult {
   table: WrittenTable
@@ -55,7 +49,7 @@ const MAX_SQL = 100_000
  * `asset_not_found`; `result_too_large`, `tool_timeout`; `dependency_missing` without DuckDB
  */
 export async function queryTables(
-  { reader, importer }: TableSources,
+  { reader, importer }: { reader: AssetReader; importer: Importer },
   { sql, tables = {} }: TableQuery,
   { limits: { rows, timeoutMs }, signal, ...where }: QueryScope,
 ): Promise<QueryResult> {
@@ -111,14 +105,9 @@ type NamedTable = { name: string } & (
   | { list?: undefined; ref: string; found: Awaited<ReturnType<Importer['tableOf']>> }
 )
 
-interface Binding extends NamespaceOption {
-  folder: string
-  signal: AbortSignal | undefined
-  /** Receives the ids of the tables. */
-  sources: Set<string>
-}
+type Binding = Omit<QueryScope, 'limits'> & { folder: string; sources: Set<string> }
 
-/** Writes the tables of a query into its folder. */
+/** Writes the tables of a query into its folder, and adds their ids to `sources`. */
 async function bind(
   reader: AssetReader,
   named: readonly NamedTable[],
@@ -184,11 +173,8 @@ async function listIn(
 ): Promise<RowList | null> {
   const { mime, size, structured } = await reader.info(ref, { namespace })
   if (size > MAX_JSON || !(structured || isJsonType(mime))) return null
-  const { fieldPath = [], ...parts } = parseAssetRef(ref) as AssetRefParts
-  const whole = formatAssetRef({
-    ...parts,
-    fieldPath: fieldPath.length > 0 ? fieldPath : ['content'],
-  })
+  const { fieldPath = ['content'], ...parts } = parseAssetRef(ref) as AssetRefParts
+  const whole = formatAssetRef({ ...parts, fieldPath })
   const value = await reader.resolve(whole, { namespace })
   return onlyList(value, whole, (key) => fieldBelow(whole, [], [key]))
 }

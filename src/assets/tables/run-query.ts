@@ -41,12 +41,10 @@ const ROW_FUNCTIONS: ReadonlySet<string> = new Set([
 /** Functions and views that reveal settings of the process, such as paths. */
 const SETTINGS: ReadonlySet<string> = new Set(['current_setting', 'duckdb_settings', 'pg_settings'])
 
+type QueryTask = Extract<TableTask, { type: 'query' }>
+
 /** Runs a query on the files in its folder. Each is a view with the name that the query uses. */
-export async function runQuery({
-  sql,
-  tables,
-  rows,
-}: Extract<TableTask, { type: 'query' }>): Promise<WrittenTable> {
+export async function runQuery({ sql, tables, rows }: QueryTask): Promise<WrittenTable> {
   const scope = { memory: MEMORY, files: tables.map(({ file }) => file) }
   try {
     const duckdb = await loadDuckdb()

@@ -18,9 +18,7 @@ import {
 import { writeTable } from './write-table.ts'
 
 /** The result of a task, and its file, unless that is already the file of the result. */
-interface TaskOutcome extends TaskResult {
-  body?: Spooled
-}
+type TaskOutcome = TaskResult & { body?: Spooled }
 
 /** Bytes that a task may take in addition to the current memory of the process. */
 const headroom = Number(process.argv[2])

@@ -14,7 +14,7 @@ import {
 } from '../content-access.ts'
 import { copyContent } from '../copy-content.ts'
 import type { ParquetFile } from './parquet-file.ts'
-import { cellReader } from './parquet-values.ts'
+import { type CellReader, cellReader } from './parquet-values.ts'
 import { jsonLine, type TableColumn, type TableFacts, tableFacts } from './table-facts.ts'
 
 const { setImmediate } = nodeBuiltin('node:timers/promises')
@@ -47,32 +47,33 @@ const PART: OptionTable<Part> = {
 /** Maximum number of cells that are read at once. */
 const MAX_CELLS = 2_000_000
 
-/** The source of rows. */
-interface RowSource {
-  columns: readonly TableColumn[]
-  /** Reads the cells of some columns, given by their positions, in the rows from `first` to `last`. */
-  read(places: readonly number[], first: number, last: number): AsyncIterator<TableRow>
+/** A column, and its position in the source of the rows. */
+interface Place {
+  column: TableColumn
+  place: number
 }
+
+/** Reads some columns in the rows from `first` to `last`. */
+type ReadRows = (places: readonly Place[], first: number, last: number) => AsyncIterator<TableRow>
 
 /** Returns some columns of a source, in the rows from `first` to `last`. */
 function rowsFrom(
-  source: RowSource,
-  places: readonly number[],
+  read: ReadRows,
+  places: readonly Place[],
   { first, last }: { first: number; last: number },
 ): TableRows {
-  const { columns } = source
   return {
-    columns: places.map((place) => columns[place] as TableColumn),
+    columns: places.map(({ column }) => column),
     count: last - first,
     select(part) {
       const most = last - first
       const { columns: names, start = 0, end = most } = checkOptions('rows.select', part, PART)
-      const some = names ? namedPlaces(columns, places, names) : places
+      const some = names ? namedPlaces(places, names) : places
       const from = Math.min(first + Math.max(0, start), last)
       const to = Math.max(from, Math.min(first + end, last))
-      return rowsFrom(source, some, { first: from, last: to })
+      return rowsFrom(read, some, { first: from, last: to })
     },
-    [Symbol.asyncIterator]: () => source.read(places, first, last),
+    [Symbol.asyncIterator]: () => read(places, first, last),
   }
 }
 
@@ -82,35 +83,38 @@ export function fileRows(
   columns: readonly TableColumn[],
   { count, signal }: { count: number; signal?: AbortSignal },
 ): TableRows {
-  async function* read(places: readonly number[], first: number, last: number) {
+  async function* read(places: readonly Place[], first: number, last: number) {
     const file = await open()
-    const names = places.map((place) => (columns[place] as TableColumn).name)
-    const readers = places.map((place) => readerOf(file, columns, place))
+    const names = places.map(({ column }) => column.name)
+    const readers = places.map((one) => readerOf(file, one))
+    const positions = places.map(({ place }) => place)
     for (const [start, end] of slices(file, places.length, { first, last })) {
       signal?.throwIfAborted()
       // Reading from memory does not yield to the event loop.
       await setImmediate()
-      for (const cells of await file.read(places, start, end)) yield rowOf(names, readers, cells)
+      for (const cells of await file.read(positions, start, end)) yield rowOf(names, readers, cells)
     }
   }
-  const all = columns.map((_, place) => place)
-  return rowsFrom({ columns, read }, all, { first: 0, last: count })
+  return rowsFrom(read, placesOf(columns), { first: 0, last: count })
 }
 
 /** Returns rows from a list of objects. Reading any other item throws. */
 export function listRows(list: readonly unknown[], ref: string): TableRows {
   const names = new Set<string>()
   for (const row of list.slice(0, 1000)) for (const key of Object.keys(Object(row))) names.add(key)
-  const columns = [...names].map((name) => ({ name, type: 'mixed' as const, missing: 0 }))
-  const all = columns.map((_, place) => place)
-  async function* read(places: readonly number[], first: number, last: number) {
+  const all = placesOf([...names].map((name) => ({ name, type: 'mixed', missing: 0 })))
+  async function* read(places: readonly Place[], first: number, last: number) {
     for (const row of list.slice(first, last)) {
       if (typeof row !== 'object' || row === null || Array.isArray(row)) throw noRows(ref)
       // Without a selection, rows keep keys that only later rows have.
-      yield places === all ? (row as TableRow) : picked(row as TableRow, columns, places)
+      yield places === all ? (row as TableRow) : picked(row as TableRow, places)
     }
   }
-  return rowsFrom({ columns, read }, all, { first: 0, last: list.length })
+  return rowsFrom(read, all, { first: 0, last: list.length })
+}
+
+function placesOf(columns: readonly TableColumn[]): Place[] {
+  return columns.map((column, place) => ({ column, place }))
 }
 
 /** Returns the error for a value without rows. */
@@ -121,22 +125,17 @@ export function noRows(ref: string): ByrefError {
   )
 }
 
-function picked(
-  row: TableRow,
-  columns: readonly TableColumn[],
-  places: readonly number[],
-): TableRow {
+function picked(row: TableRow, places: readonly Place[]): TableRow {
   const some: TableRow = {}
-  for (const place of places) {
-    const { name } = columns[place] as TableColumn
-    putKey(some, name, Object.hasOwn(row, name) ? row[name] : null)
+  for (const { column } of places) {
+    putKey(some, column.name, Object.hasOwn(row, column.name) ? row[column.name] : null)
   }
   return some
 }
 
 function rowOf(
   names: readonly string[],
-  readers: readonly ((cell: unknown) => unknown)[],
+  readers: readonly CellReader[],
   cells: readonly unknown[],
 ): TableRow {
   const row: TableRow = {}
@@ -144,11 +143,10 @@ function rowOf(
   return row
 }
 
-function readerOf(file: ParquetFile, columns: readonly TableColumn[], place: number) {
-  const column = file.columns[place]
-  if (!column)
-    throw new ByrefError('storage_failed', 'A table has fewer columns than its record says.')
-  return cellReader(column, (columns[place] as TableColumn).type)
+function readerOf(file: ParquetFile, { column, place }: Place): CellReader {
+  const stored = file.columns[place]
+  if (stored) return cellReader(stored, column.type)
+  throw new ByrefError('storage_failed', 'A table has fewer columns than its record says.')
 }
 
 /** Yields the ranges that are read at once: the row groups of the file, or parts of groups with very many cells. */
@@ -166,15 +164,11 @@ function* slices(
   }
 }
 
-function namedPlaces(
-  columns: readonly TableColumn[],
-  known: readonly number[],
-  names: readonly string[],
-): number[] {
-  const byName = new Map(known.map((place) => [(columns[place] as TableColumn).name, place]))
+function namedPlaces(known: readonly Place[], names: readonly string[]): Place[] {
+  const byName = new Map(known.map((one) => [one.column.name, one]))
   return names.map((name) => {
     const place = byName.get(name)
-    if (place !== undefined) return place
+    if (place) return place
     const shown = [...byName.keys()].slice(0, 20).join(', ')
     throw new ByrefError(
       'invalid_arguments',
@@ -257,12 +251,9 @@ async function fieldInRow(
   // A list with the table's length, so that an error can name the length.
   const missing = { isFound: false, container: new Array(count), depth: 1 } as const
   if (start === -1 || start >= count) return missing
-  const named = rows.columns.filter(({ name }) => name === path[0]).map(({ name }) => name)
-  const part = rows.select({
-    start,
-    end: start + 1,
-    ...(named.length > 0 && { columns: named }),
-  })
+  const isNamed = rows.columns.some(({ name }) => name === path[0])
+  const columns = isNamed ? [String(path[0])] : undefined
+  const part = rows.select({ start, end: start + 1, columns })
   for await (const row of part) return fieldAt(row, path, 2)
   return missing
 }

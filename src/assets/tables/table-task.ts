@@ -10,16 +10,22 @@ export interface BoundTable {
   columns: readonly TableColumn[]
 }
 
+/** A file for a table process, and its name for errors. */
+export interface NamedFile {
+  name: string
+  path: string
+}
+
 /** A task for a table process. Its results are files in the task's folder: see {@link resultFile}. */
 export type TableTask = { folder: string } & (
   | { type: 'query'; sql: string; tables: readonly BoundTable[]; rows: number }
-  | { type: 'xlsx' | 'arrow'; name: string; path: string }
+  | ({ type: 'xlsx' | 'arrow' } & NamedFile)
   /** A file that already is the table, so nothing is written. */
-  | { type: 'parquet'; name: string; path: string }
+  | ({ type: 'parquet' } & NamedFile)
   /** Read by DuckDB. */
-  | { type: 'csv' | 'tsv'; name: string; path: string; size: number }
+  | ({ type: 'csv' | 'tsv'; size: number } & NamedFile)
   /** The text of a document, at most `most` bytes, with a line of JSON for each page. The columns are not used. */
-  | { type: 'text'; form: DocumentForm; name: string; path: string; most: number }
+  | ({ type: 'text'; form: DocumentForm; most: number } & NamedFile)
 )
 
 /** A sheet of a workbook; its number counts from 1. */

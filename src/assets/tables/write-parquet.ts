@@ -18,6 +18,12 @@ export type ParquetOutput = ReturnType<typeof createParquetOutput>
 const AT_ONCE = { columns: 100, cells: 25_000 }
 const FEW_ROWS = 1_000
 
+const TEXT: Partial<SchemaElement> = {
+  type: 'BYTE_ARRAY',
+  converted_type: 'UTF8',
+  logical_type: { type: 'STRING' },
+}
+
 /** The declarations of columns. */
 const ELEMENTS: Readonly<Record<Storage, Partial<SchemaElement>>> = {
   int32: { type: 'INT32' },
@@ -26,16 +32,14 @@ const ELEMENTS: Readonly<Record<Storage, Partial<SchemaElement>>> = {
   decimal: { type: 'FIXED_LEN_BYTE_ARRAY', type_length: 16, converted_type: 'DECIMAL' },
   boolean: { type: 'BOOLEAN' },
   date: { type: 'INT32', converted_type: 'DATE', logical_type: { type: 'DATE' } },
-  local: {
-    type: 'INT64',
-    logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: false, unit: 'MICROS' },
-  },
-  utc: {
-    type: 'INT64',
-    logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MICROS' },
-  },
-  text: { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } },
-  json: { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } },
+  local: timestamp(false),
+  utc: timestamp(true),
+  text: TEXT,
+  json: TEXT,
+}
+
+function timestamp(isAdjustedToUTC: boolean): Partial<SchemaElement> {
+  return { type: 'INT64', logical_type: { type: 'TIMESTAMP', isAdjustedToUTC, unit: 'MICROS' } }
 }
 
 /** So other programs, and an import of the file, read values instead of text. */

@@ -34,10 +34,6 @@ export async function writeTable(
   const first = await pass(input, true)
   if (first === null) return null
   const { rows, body } = first
-  if (input.columns.length === 0) {
-    await body?.dispose()
-    return null
-  }
   if (!body) onAgain()
   const again = body ? null : await pass(input, false)
   return {
@@ -47,29 +43,26 @@ export async function writeTable(
   }
 }
 
-/** Reads the file once. The body is null if it could not be written with the initial types. */
+/** Reads the file once. Returns null if it is not a table. The body is null if it could not be written with the initial types. */
 async function pass(
   input: TableInput,
   isFirst: boolean,
 ): Promise<{ rows: number; body: Spool | null } | null> {
   const body = createSpool()
+  let isWritten = false
   try {
     const groups = groupWriter(input, body, isFirst)
     let rows = 0
     for await (const batch of input.batches()) {
-      if (batch === null) {
-        await body.dispose()
-        return null
-      }
+      if (batch === null) return null
       rows += batch.length
       await groups.add(batch)
     }
-    const isWritten = await groups.end()
-    if (!isWritten) await body.dispose()
+    if (input.columns.length === 0) return null
+    isWritten = await groups.end()
     return { rows, body: isWritten ? body : null }
-  } catch (error) {
-    await body.dispose()
-    throw error
+  } finally {
+    if (!isWritten) await body.dispose()
   }
 }
 

@@ -1,7 +1,8 @@
 import type { Row } from 'read-excel-file/node'
-import { type ColumnReader, valueColumn } from './column.ts'
+import { valueColumn } from './column.ts'
 import { columnNames, widen } from './csv-table.ts'
 import { broken } from './table-error.ts'
+import type { NamedFile } from './table-task.ts'
 import { type TableInput, tableLibrary } from './table-text.ts'
 import { type WrittenTable, writeTable } from './write-table.ts'
 
@@ -14,12 +15,6 @@ type Cell = string | number | boolean | null
 interface Sheet {
   sheet: string
   rows: Cell[][]
-}
-
-/** A workbook in a file. */
-interface Workbook {
-  name: string
-  path: string
 }
 
 const BATCH = 1_000
@@ -37,7 +32,7 @@ const MAX_SHEETS = 500
  *
  * @throws TableError for a file that cannot be read, for more than 500 sheets, and if the library is missing
  */
-export async function* writeSheets(workbook: Workbook): AsyncGenerator<WrittenTable | null> {
+export async function* writeSheets(workbook: NamedFile): AsyncGenerator<WrittenTable | null> {
   const sheets = await readSheets(workbook)
   for (const [i, { sheet: name, rows }] of sheets.entries()) {
     const written = await writeTable(sheetTable(workbook, rows))
@@ -46,7 +41,7 @@ export async function* writeSheets(workbook: Workbook): AsyncGenerator<WrittenTa
 }
 
 /** Yields every sheet of a workbook as text: a line for each row, with cells separated by tabs. */
-export async function* sheetTexts(workbook: Workbook): AsyncGenerator<string> {
+export async function* sheetTexts(workbook: NamedFile): AsyncGenerator<string> {
   const sheets = await readSheets(workbook)
   for (const [i, { sheet, rows }] of sheets.entries()) {
     const lines = rows.map((row) => row.map(cellText).join('\t').trimEnd())
@@ -54,18 +49,14 @@ export async function* sheetTexts(workbook: Workbook): AsyncGenerator<string> {
   }
 }
 
-async function readSheets({ name, path }: Workbook): Promise<Sheet[]> {
+async function readSheets({ name, path }: NamedFile): Promise<Sheet[]> {
   const { default: readXlsxFile } = await tableLibrary('read-excel-file/node', {
     name,
     purpose: 'Reading spreadsheets',
   })
   const sheets = await readXlsxFile(path, { trim: false }).catch((error: unknown) => {
-    throw broken(
-      { name },
-      null,
-      'it is not a spreadsheet that byref can read, or it is damaged.',
-      error,
-    )
+    const reason = 'it is not a spreadsheet that byref can read, or it is damaged.'
+    throw broken({ name }, null, reason, error)
   })
   if (sheets.length > MAX_SHEETS) {
     const reason = `it has ${sheets.length} sheets, and at most ${MAX_SHEETS} can be read: split it.`
@@ -77,20 +68,13 @@ async function readSheets({ name, path }: Workbook): Promise<Sheet[]> {
   })
 }
 
-function sheetTable(source: Pick<Workbook, 'name'>, [header, ...rows]: Cell[][]): TableInput {
-  let columns: ColumnReader[] | null = null
-
+function sheetTable(source: Pick<NamedFile, 'name'>, [header, ...rows]: Cell[][]): TableInput {
+  const names = header?.slice(0, widthOf(header)).map((cell) => String(cell ?? '')) ?? []
+  const columns = columnNames(source, names).map((name) => valueColumn(name))
   return {
-    get columns() {
-      return columns ?? []
-    },
+    columns,
     async *batches() {
-      if (!header) {
-        yield null
-        return
-      }
-      const names = header.slice(0, widthOf(header)).map((cell) => String(cell ?? ''))
-      columns ??= columnNames(source, names).map((name) => valueColumn(name))
+      if (!header) yield null
       for (let at = 0; at < rows.length; at += BATCH) {
         const batch = rows.slice(at, at + BATCH)
         const width = Math.max(...batch.map(widthOf))

@@ -4,6 +4,7 @@ import { ByrefError } from '../../../core/errors.ts'
 import { inBackground } from '../../../core/in-background.ts'
 import { onAbort, unlessAborted } from '../../../core/on-abort.ts'
 import { optionalPeer } from '../../../optional-peer.ts'
+import { osCode } from '../durable.ts'
 
 /** An object in a bucket. */
 export interface S3Object {
@@ -312,15 +313,15 @@ function createRetries(maxAttempts: number): RetryStrategy {
   }
 }
 
-interface S3RetryToken {
-  /** How many attempts ended because the server was silent. */
-  timeouts: number
-  getRetryCount(): number
-  getRetryDelay(): number
-}
+type S3RetryToken = ReturnType<typeof tokenAfter>
 
-/** Pauses are jittered, so that requests that failed together are not repeated together. */
-function tokenAfter(retries: number, timeouts: number): S3RetryToken {
+/**
+ * Returns the SDK's token for the next attempt. Pauses are jittered, so that requests that failed together are not
+ * repeated together.
+ *
+ * @param timeouts How many attempts ended because the server was silent.
+ */
+function tokenAfter(retries: number, timeouts: number) {
   const pause =
     retries === 0 ? 0 : FIRST_PAUSE_MS * 2 ** (retries - 1) * (0.7 + Math.random() * 0.3)
   return { timeouts, getRetryCount: () => retries, getRetryDelay: () => pause }
@@ -328,7 +329,7 @@ function tokenAfter(retries: number, timeouts: number): S3RetryToken {
 
 /** Returns whether the server was silent. The SDK gives lost connections the same name. */
 function isTimeout(error: unknown): boolean {
-  return nameOf(error) === 'TimeoutError' && !LOST_CONNECTION.has(systemCode(error))
+  return nameOf(error) === 'TimeoutError' && !LOST_CONNECTION.has(osCode(error) ?? '')
 }
 
 const LOST_CONNECTION: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE'])
@@ -370,7 +371,7 @@ function s3Error(
     // Without a cause, models and clients may read it.
     return new ByrefError('storage_failed', `The body "${key}" is damaged: ${problem}.`)
   }
-  const reason = status === null ? systemCode(error) || name : `${name} ${status}`
+  const reason = status === null ? (osCode(error) ?? name) : `${name} ${status}`
   const message = `${server} failed with bucket "${bucket}" (${reason}); try again.`
   return new ByrefError('storage_failed', message, options)
 }
@@ -394,10 +395,4 @@ function statusOf(error: unknown): number | null {
 /** Returns the server's or the SDK's name for an error. */
 function nameOf(error: unknown): string {
   return error instanceof Error ? error.name : String(error)
-}
-
-/** Returns the code of a network error, such as `ECONNREFUSED`. */
-function systemCode(error: unknown): string {
-  const { code } = error as { code?: unknown }
-  return typeof code === 'string' ? code : ''
 }
