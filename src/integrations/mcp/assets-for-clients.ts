@@ -82,10 +82,9 @@ export const ASSET_TEMPLATE = {
 /** Returns the newest assets in the form of `resources/list`. */
 export async function newestAssets(assets: Assets) {
   const { assets: newest } = await assets.list({ limit: LISTED })
-  const resources = newest.map(({ ref: uri, mime: mimeType, name, size }) => {
+  return newest.map(({ ref: uri, mime: mimeType, name, size }) => {
     return { uri, name: name ?? uri, mimeType, size }
   })
-  return { resources }
 }
 
 /**

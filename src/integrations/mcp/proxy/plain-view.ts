@@ -38,10 +38,10 @@ export function plainView(session: ProxySession, limits: Limits): ProxyView {
   const tools = new ProxyTools(session, {
     isQuarantine: false,
     added: assetTools(session.editing),
-    async read(tool, { written, label, signal }) {
+    async read(tool, { written, label, signal }, assets) {
       if (labels) checkNamed(tool.id, written)
       labels?.showWhole(label)
-      return callAssetTool(tool, written, { assets: session.assetsFor(label), signal })
+      return callAssetTool(tool, written, { assets, signal })
     },
     shown: (answer, { name, ...call }) => short(answer, `${name} result`, call),
     failed: (error) => error,
@@ -80,7 +80,7 @@ export function plainView(session: ProxySession, limits: Limits): ProxyView {
   }
 
   const introduced: Handler = async (request, { ask }) => {
-    tools.noteCapabilities(request)
+    tools.asker.noteCapabilities(request)
     return withGuide(await ask(request))
   }
   /** Answers with the server's result, shortened. */

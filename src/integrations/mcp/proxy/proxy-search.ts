@@ -126,7 +126,7 @@ export class ProxySearch {
     return names.length > 0 ? `These servers are not running: ${namesInText(names)}.` : ''
   }
 
-  #has(name: unknown): boolean {
+  #has(name: string): boolean {
     return name === SEARCH_TOOLS || this.#catalog.own.has(name) || this.#catalog.tools.has(name)
   }
 

@@ -23,8 +23,8 @@ import {
   METHOD_NOT_FOUND,
   ProtocolError,
   type RpcMessage,
+  readPages,
 } from '../rpc/json-rpc.ts'
-import { readPages } from '../rpc/read-pages.ts'
 import type { FromServer, Handler, Peers } from '../rpc/relay.ts'
 import { type ProxyCall, type ProxySession, ProxyTools, type ProxyView } from './proxy-tools.ts'
 import { redactResult } from './redact-result.ts'
@@ -49,7 +49,7 @@ export function quarantineView(session: ProxySession): ProxyView {
   const tools = new ProxyTools(session, {
     isQuarantine: true,
     added: assetTools(session.editing).filter((tool) => MAKING.has(tool)),
-    read: (tool, call) => make(tool, call, session.assetsFor(call.label)),
+    read: make,
     failed: failureHere,
     shown,
   })
@@ -83,7 +83,7 @@ export function quarantineView(session: ProxySession): ProxyView {
   const initialized = pinned(describedServer)
   const handlers: Record<string, Handler> = {
     initialize(request, peers) {
-      tools.noteCapabilities(request)
+      tools.asker.noteCapabilities(request)
       return initialized(request, peers)
     },
     'server/discover': pinned(describedServer),
