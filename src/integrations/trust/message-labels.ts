@@ -15,7 +15,7 @@ import type { VariableRef } from '../../core/refs/variable-ref.ts'
 import type { GivenLabels } from '../../policies/trust/check-flow.ts'
 import { resultLabels } from '../../policies/trust/result-labels.ts'
 import { type ModelOutput, outputValue, urlOf } from '../model-output.ts'
-import { denialOf, labelOfCall, SessionLabels, violationWords } from './session-labels.ts'
+import { denialText, labelOfCall, SessionLabels, violationWords } from './session-labels.ts'
 import { flowTool, type MessageTrust } from './tool-trust.ts'
 
 /** A message as the AI SDK gives it to its models or to its tools. */
@@ -186,7 +186,8 @@ export class MessageLabels {
 export function denialIn({ call }: LabelledResult, tool: Tool, text: string): string | null {
   if (!call) return null
   const { input: written, labels } = call
-  const denial = denialOf(tool, { written, args: written, labels })
+  const words = violationWords(tool, { written, args: written, labels })
+  const denial = words === null ? null : denialText(tool, words)
   return denial !== null && text.includes(denial) ? denial : null
 }
 

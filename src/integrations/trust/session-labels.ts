@@ -110,9 +110,3 @@ export function violationWords(tool: Tool, { written, args, labels }: CheckedInp
 export function denialText({ id }: Pick<Tool, 'id'>, words: string): string {
   return `The call to "${id}" was denied: ${words}`
 }
-
-/** Returns the message of a call that its tool does not accept; null if the tool accepts it. */
-export function denialOf(tool: Tool, input: CheckedInput): string | null {
-  const words = violationWords(tool, input)
-  return words === null ? null : denialText(tool, words)
-}

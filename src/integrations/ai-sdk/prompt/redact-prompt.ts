@@ -14,7 +14,7 @@ import { denialIn, type LabelledResult, MessageLabels } from '../../trust/messag
 import type { MessageTrust } from '../../trust/tool-trust.ts'
 
 /** The context of a prompt that is redacted. */
-export interface PromptRedaction {
+interface PromptRedaction {
   trust: MessageTrust
   /** The wrapped tools, by name. */
   tools: ReadonlyMap<string, { described(): Promise<Tool> }>
@@ -22,13 +22,7 @@ export interface PromptRedaction {
 }
 
 /** A prompt without untrusted values. */
-export interface RedactedPrompt {
-  prompt: LanguageModelV4Prompt
-  /** The outputs that stand for a redacted value. They stay as they are. */
-  redacted: ReadonlySet<object>
-  /** Returns whether the body behind a reference may be sent. */
-  shows(ref: string): boolean
-}
+export type RedactedPrompt = Awaited<ReturnType<typeof redactPrompt>>
 
 type Part = Exclude<LanguageModelV4Message['content'], string>[number]
 
@@ -39,7 +33,7 @@ const GUIDE =
 export async function redactPrompt(
   prompt: LanguageModelV4Prompt,
   { trust, tools, assets }: PromptRedaction,
-): Promise<RedactedPrompt> {
+) {
   const labels = new MessageLabels(prompt, trust)
   const redacted = new Set<object>()
   let number = 0
@@ -75,8 +69,13 @@ export async function redactPrompt(
       made.push({ ...message, content } as LanguageModelV4Message)
     }
   }
-  const shows = (ref: string): boolean => labels.asset(ref).integrity === 'trusted'
-  return { prompt: made, redacted, shows }
+  return {
+    prompt: made,
+    /** The outputs that stand for a redacted value. They stay as they are. */
+    redacted,
+    /** Returns whether the body behind a reference may be sent. */
+    shows: (ref: string): boolean => labels.asset(ref).integrity === 'trusted',
+  }
 }
 
 function valueText(
