@@ -1,14 +1,11 @@
 import type { Assets } from '../../assets/assets-contract.ts'
-import type { Read } from '../../boundary/resolve.ts'
 import type { Tool } from '../../boundary/tool.ts'
-import type { Found } from '../../boundary/value-source.ts'
 import type { TrustMode } from '../../core/events/events.ts'
 import { join, joinAll, type Label, TRUSTED, UNKNOWN, writeLabel } from '../../core/labels/label.ts'
 import { type LabelTree, wholeOf } from '../../core/labels/label-tree.ts'
 import { visibleOf } from '../../core/labels/labels.ts'
 import type { AssetRefParts } from '../../core/refs/asset-ref.ts'
 import { referencesIn } from '../../core/refs/references-in.ts'
-import type { VariableRef } from '../../core/refs/variable-ref.ts'
 import { type GivenLabels, violationsOf, violationTexts } from '../../policies/trust/check-flow.ts'
 
 /** A call that is checked before it runs. */
@@ -66,28 +63,6 @@ export class SessionLabels {
   /** Returns the label of an asset. An asset that the session does not know is untrusted and private. */
   asset({ id }: Pick<AssetRefParts, 'id'>): Label {
     return this.#assets.get(id) ?? UNKNOWN
-  }
-
-  /**
-   * Returns the values that references in arguments lead to, also references inside those values.
-   *
-   * @param find Finds the value of a variable, with its labels. Default: there are no variables.
-   */
-  reads(args: unknown, find: (variable: VariableRef) => Found | null = () => null): Read[] {
-    return referencesIn(args).flatMap(({ path, text: ref, variables, assets }): Read[] => {
-      const found = variables.flatMap((one) => find(one) ?? [])
-      const inside = found.flatMap(({ value }) => referencesIn(value))
-      return [
-        ...found.map(({ labels = { label: UNKNOWN } }) => ({ path, ref, labels })),
-        ...assets.map((one) => ({ path, ref, labels: { label: this.asset(one) } })),
-        ...inside.flatMap((inner) =>
-          inner.assets.map((one) => {
-            const labels = { label: this.asset(one) }
-            return { path: [...path, ...inner.path], ref: inner.text, labels }
-          }),
-        ),
-      ]
-    })
   }
 }
 

@@ -1,8 +1,7 @@
 import { isPlainObject } from '../../../core/json/json.ts'
 import { join, type Label, TRUSTED, UNTRUSTED } from '../../../core/labels/label.ts'
-import { isAssetRef } from '../../../core/refs/asset-ref.ts'
+import { isAssetRef, parseAssetRef } from '../../../core/refs/asset-ref.ts'
 import { assetTools } from '../../plain-tools.ts'
-import { labelOfCall } from '../../trust/session-labels.ts'
 import { checkNamed } from '../../trust/tool-trust.ts'
 import {
   ASSET_TEMPLATE,
@@ -141,7 +140,8 @@ async function readAsset(
   { ask }: Peers,
 ): Promise<RpcMessage> {
   const uri = String(request.params?.uri)
-  labels?.showWhole(labelOfCall({ context: TRUSTED, reads: labels.reads({ uri }) }))
+  const parts = parseAssetRef(uri)
+  if (parts) labels?.showWhole(labels.asset(parts))
   try {
     return answerTo(request, await assetAsResource(assets, uri))
   } catch (error) {
