@@ -17,7 +17,7 @@ import {
   violationWords,
 } from '../../trust/session-labels.ts'
 import { approvalQuestion, PersonAsker } from '../ask-person.ts'
-import { failedCall, type SaveBody } from '../assets-for-clients.ts'
+import { failedCall, type SaveBody, textBlock } from '../assets-for-clients.ts'
 import { stricterByMeta } from '../mcp-labels.ts'
 import { resolveArguments } from '../reference-arguments.ts'
 import { answerTo, type Fields, type RpcMessage } from '../rpc/json-rpc.ts'
@@ -175,7 +175,7 @@ export class ProxyTools {
   #withChangeNote(answer: RpcMessage): RpcMessage {
     const { content } = Object(answer.result)
     if (this.#changes.length === 0 || !Array.isArray(content)) return answer
-    const note = { type: 'text', text: this.#changes.join('\n') }
+    const note = textBlock(this.#changes.join('\n'))
     this.#changes = []
     return { ...answer, result: { ...answer.result, content: [...content, note] } }
   }

@@ -12,7 +12,7 @@ import { redactedText } from '../../../core/labels/redact-value.ts'
 import { isAssetRef } from '../../../core/refs/asset-ref.ts'
 import { assetTools, runAssetTool } from '../../plain-tools.ts'
 import { checkNamed } from '../../trust/tool-trust.ts'
-import { failedCall } from '../assets-for-clients.ts'
+import { failedCall, textBlock } from '../assets-for-clients.ts'
 import { labelMeta, stricterByMeta } from '../mcp-labels.ts'
 import {
   answerTo,
@@ -167,10 +167,6 @@ function confirm(toServer: (request: RpcMessage) => RpcMessage): Handler {
     await ask(toServer(request), peers)
     return answerTo(request, {})
   }
-}
-
-function textBlock(text: string): Fields {
-  return { type: 'text', text }
 }
 
 /** An error whose message contains no text of the server. */
