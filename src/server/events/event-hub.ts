@@ -200,8 +200,7 @@ export class EventHub {
     const readEnd = async (): Promise<void> => {
       try {
         // To the end of the log, which may have grown since its position was read.
-        const tail: LogRecord[] = []
-        for await (const record of readAll(log, id, after)) tail.push(record)
+        const tail = await Array.fromAsync(readAll(log, id, after))
         const { meanwhile } = entry
         entry.meanwhile = null
         for (const record of [...tail, ...(meanwhile ?? [])]) this.#push(key, entry, record)

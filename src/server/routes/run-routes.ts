@@ -87,13 +87,12 @@ export const runRoutes: readonly Route[] = [
     async ({ query, reader, agent, json }) => {
       const { log } = agent()
       const { runs, next } = await log.runs(query)
-      const shown = []
-      for (const run of runs) {
+      const shown = await Array.fromAsync(runs, async (run) => {
         // Like the list of conversations: without titles that the caller may not read.
         const about = { id: run.conversation, title: run.title }
         const { title } = (await reader?.summary(log, about)) ?? about
-        shown.push(publicRun({ ...run, title }))
-      }
+        return publicRun({ ...run, title })
+      })
       return json({ runs: shown, next })
     },
   ),

@@ -59,16 +59,13 @@ export async function redactPrompt(
     return { ...part, output }
   }
 
-  const made: LanguageModelV4Prompt = []
-  for (const message of prompt) {
+  // One part after the other, because results are numbered.
+  const made = await Array.fromAsync(prompt, async (message) => {
     const isUsers = message.role === 'user' && trust.attachments === 'untrusted'
-    if (message.role !== 'tool' && !isUsers) made.push(message)
-    else {
-      const content: Part[] = []
-      for (const part of message.content) content.push(await redactPart(part))
-      made.push({ ...message, content } as LanguageModelV4Message)
-    }
-  }
+    if (message.role !== 'tool' && !isUsers) return message
+    const content = await Array.fromAsync<Part, Promise<Part>>(message.content, redactPart)
+    return { ...message, content } as LanguageModelV4Message
+  })
   return {
     prompt: made,
     /** The outputs that stand for a redacted value. They stay as they are. */
