@@ -86,10 +86,7 @@ function pathParameters(path: string): Json[] {
 
 function queryParameters(query: z.ZodType | undefined, schemaOf: SchemaOf): Json[] {
   if (!query) return []
-  const { properties = {}, required = [] } = schemaOf(query, 'input') as {
-    properties?: Record<string, Json>
-    required?: string[]
-  }
+  const { properties = {}, required = [] } = Object(schemaOf(query, 'input'))
   return Object.entries(properties).map(([name, schema]) => {
     return { name, in: 'query', required: required.includes(name), schema }
   })

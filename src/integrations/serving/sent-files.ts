@@ -23,10 +23,7 @@ export async function saveSentFiles(parts: readonly unknown[], assets: Assets) {
  */
 export async function saveSentFile(given: unknown, assets: Assets): Promise<string | null> {
   const part = Object(canonicalPart(given)) as Record<string, unknown>
-  const { url, filename } = Object(part[partType(part)]) as {
-    url?: unknown
-    filename?: string
-  }
+  const { url, filename } = Object(part[partType(part)])
   const body = bodyOf(url)
   if (!body) return null
   const { bytes, mime } = body

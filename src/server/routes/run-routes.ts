@@ -116,14 +116,7 @@ async function promptOf(
   conversation: string,
   messageId: string,
 ): Promise<Prompt> {
-  const { request } = Object(await debug(conversation, messageId)) as {
-    request?: {
-      model: unknown
-      prompt?: unknown
-      tools?: unknown[]
-      deferred?: Prompt['deferred']
-    }
-  }
+  const { request } = Object(await debug(conversation, messageId))
   if (!Array.isArray(request?.prompt)) {
     throw new ByrefError('message_not_found', `There is no prompt for the message "${messageId}"`)
   }

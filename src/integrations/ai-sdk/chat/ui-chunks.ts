@@ -26,11 +26,6 @@ export interface UIChunkOptions {
   assetUrl?(ref: string): string
 }
 
-/** The assets of the conversation so far, shared by several runs. */
-interface KnownAssets {
-  assets?: Map<string, AssetCreated>
-}
-
 /** Whether this is the run to convert. */
 export type IsRun = (started: EventOf<'RUN_STARTED'>) => boolean
 
@@ -62,7 +57,8 @@ export class RunChunks {
   /** Whether the last step has calls. */
   #hasCalls = false
 
-  constructor(isRun: IsRun, { assets = new Map(), ...options }: UIChunkOptions & KnownAssets) {
+  /** @param assets The assets of the conversation so far. Several runs may share them. */
+  constructor(isRun: IsRun, options: UIChunkOptions, assets = new Map<string, AssetCreated>()) {
     this.#isRun = isRun
     this.#options = options
     this.#assets = assets
@@ -276,11 +272,9 @@ function sourceOf({ url, title, mimeType, fileName }: AnswerSource): UIMessageCh
   })
 }
 
-function resultOf({
-  id,
-  message,
-  error,
-}: Extract<AnswerPiece, { type: 'result' }>): UIMessageChunk {
+type Result = Extract<AnswerPiece, { type: 'result' }>
+
+function resultOf({ id, message, error }: Result): UIMessageChunk {
   const { content: output } = message
   if (!error) return { type: 'tool-output-available', toolCallId: id, output }
   if (error.code === 'approval_denied') return { type: 'tool-output-denied', toolCallId: id }

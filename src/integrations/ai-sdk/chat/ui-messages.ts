@@ -37,8 +37,8 @@ export async function uiMessages(
       pending.delete(id)
     }
   }
-  const shared = { ...options, assets: new Map<string, AssetCreated>() }
-  let run = new RunChunks(() => true, shared)
+  const assets = new Map<string, AssetCreated>()
+  let run = new RunChunks(() => true, options, assets)
   let chunks: UIMessageChunk[] = []
   let asked: readonly string[] = []
   let answers: string[] = []
@@ -58,7 +58,7 @@ export async function uiMessages(
     if (!run.isOver) continue
     // A run whose messages were deleted is not shown.
     if (!areGone(asked) && !areGone(answers)) messages.push(...(await messageOf(chunks)))
-    run = new RunChunks(() => true, shared)
+    run = new RunChunks(() => true, options, assets)
     chunks = []
   }
   if (run.runId === '') add(pending.keys())

@@ -218,15 +218,13 @@ async function openServer(agents: readonly Agent[], options: McpServerOptions) {
   }
 }
 
+type ServedAssets = { assets: Assets; guard: ReturnType<typeof readableAssets>; editing: boolean }
+
 /** Adds the tools that read assets, and the assets as resources. */
 function registerAssets(
   { fromJsonSchema, ResourceTemplate }: Sdk,
   server: McpServer,
-  {
-    assets,
-    guard,
-    editing,
-  }: { assets: Assets; guard: ReturnType<typeof readableAssets>; editing: boolean },
+  { assets, guard, editing }: ServedAssets,
 ): void {
   for (const tool of assetTools(editing)) {
     const inputSchema = fromJsonSchema<Record<string, unknown>>({ ...tool.inputSchema })
