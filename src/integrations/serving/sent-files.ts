@@ -40,14 +40,11 @@ export async function saveSentFile(given: unknown, assets: Assets): Promise<stri
   return (workbook ?? table ?? asset).ref
 }
 
-interface Body {
-  /** Null if the text is not valid. */
-  bytes: Uint8Array | null
-  mime: string | null
-}
-
-/** Returns the bytes of a data URL or of base64, also with a name. Null for any other URL. */
-function bodyOf(url: unknown): Body | null {
+/**
+ * Returns the bytes of a data URL or of base64, also with a name. Null for any other URL. `bytes` is null if the text is
+ * not valid.
+ */
+function bodyOf(url: unknown): { bytes: Uint8Array | null; mime: string | null } | null {
   if (isPlainObject(url)) {
     const { dataUrl, dataBase64, mimeType } = url
     if (typeof dataUrl === 'string') return bodyOf(dataUrl)
