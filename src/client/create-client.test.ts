@@ -9,11 +9,18 @@ describe('createClient', () => {
     await client.events('a/b', { after: 7, limit: 2 })
     await client.cancel('c')
     await client.assets({ limit: 3 })
+    const { signal } = new AbortController()
+    await client.rows('r', { columns: ['a'], limit: 2, signal })
+    await client.labels('c', { after: 1 })
+    await client.lineage('c', '†state')
     expect(seen.map(({ method, url }) => `${method} ${url}`)).toEqual([
       'GET http://x/api/conversations',
       'GET http://x/api/conversations/a%2Fb/events?after=7&limit=2',
       'POST http://x/api/conversations/c/cancel',
       'GET http://x/api/assets?limit=3',
+      'GET http://x/api/assets/r/rows?limit=2&columns=%5B%22a%22%5D',
+      'GET http://x/api/conversations/c/labels?after=1',
+      'GET http://x/api/conversations/c/lineage?ref=%E2%80%A0state',
     ])
     expect(seen[0]?.headers.get('authorization')).toBe('Bearer secret')
   })

@@ -351,7 +351,9 @@ async function fetchFrom(baseUrl: string, ...request: Parameters<typeof fetch>):
 /** The requests that the methods of a client share. */
 function requestsOf(transport: Transport) {
   return {
-    get: <T>(path: string, signal?: AbortSignal) => requestJson<T>(transport, path, { signal }),
+    /** @param options The query, and a signal that aborts the request. */
+    get: <T>(path: string, { signal, ...query }: object & { signal?: AbortSignal } = {}) =>
+      requestJson<T>(transport, path + queryOf(query), { signal }),
     post: <T>(path: string, json?: unknown) =>
       requestJson<T>(transport, path, { method: 'POST', json }),
     async remove(path: string): Promise<void> {
@@ -366,14 +368,13 @@ function clientOf(transport: Transport): Client {
     ...assetMethods(transport, { get, post, remove }),
     url: transport.baseUrl,
     info: () => get('/api/info'),
-    tools: (options) => get(`/api/tools${queryOf(options)}`),
+    tools: (options) => get('/api/tools', options),
     tool: (name, options) =>
-      nullFor('tool_not_found', get(`/api/tools/${encodeURIComponent(name)}${queryOf(options)}`)),
-    conversations: (query) => get(`/api/conversations${queryOf(query)}`),
+      nullFor('tool_not_found', get(`/api/tools/${encodeURIComponent(name)}`, options)),
+    conversations: (query) => get('/api/conversations', query),
     conversationSummary: (id) => nullFor('conversation_not_found', get(at(id))),
-    runs: (query) => get(`/api/runs${queryOf(query)}`),
-    costs: async (query) =>
-      (await get<{ costs: wire.CostSum[] }>(`/api/costs${queryOf(query)}`)).costs,
+    runs: (query) => get('/api/runs', query),
+    costs: async (query) => (await get<{ costs: wire.CostSum[] }>('/api/costs', query)).costs,
     createConversation: (options = {}) => post('/api/conversations', options),
     renameConversation: (id, title) =>
       requestJson(transport, at(id), { method: 'PATCH', json: { title } }),
@@ -387,15 +388,13 @@ function clientOf(transport: Transport): Client {
         body: lines,
         headers: { 'content-type': 'application/x-ndjson' },
       }),
-    messages: (id, options) => get(`${at(id)}/messages${queryOf(options)}`),
+    messages: (id, options) => get(`${at(id)}/messages`, options),
     retry: (id, message, options = {}) => post(`${at(id, 'messages', message)}/retry`, options),
     deleteMessage: (id, message) => remove(at(id, 'messages', message)),
-    data: async (id, options) => {
-      const path = `${at(id)}/data${queryOf(options)}`
-      return (await get<{ entries: wire.BoardEntryInfo[] }>(path)).entries
-    },
+    data: async (id, options) =>
+      (await get<{ entries: wire.BoardEntryInfo[] }>(`${at(id)}/data`, options)).entries,
     editData: (id, edit) => post(`${at(id)}/data`, edit),
-    events: (id, { signal, ...page } = {}) => get(`${at(id)}/events${queryOf(page)}`, signal),
+    events: (id, page) => get(`${at(id)}/events`, page),
     send: (id, message, { ifBusy, agent } = {}) =>
       post(`${at(id)}/messages`, { ...message, ifBusy, agent }),
     approve: async (id, call, answer) => {
@@ -404,13 +403,13 @@ function clientOf(transport: Transport): Client {
     resume: async (id) => (await post<{ resumed: boolean }>(`${at(id)}/resume`)).resumed,
     cancel: async (id, options = {}) =>
       (await post<{ cancelled: boolean }>(`${at(id)}/cancel`, options)).cancelled,
-    debug: (id, message, { signal } = {}) =>
-      nullFor('message_not_found', get(`${at(id, 'messages', message)}/debug`, signal)),
+    debug: (id, message, options) =>
+      nullFor('message_not_found', get(`${at(id, 'messages', message)}/debug`, options)),
     prompt: (id, message, options) =>
-      nullFor('message_not_found', get(`${at(id, 'prompts', message)}${queryOf(options)}`)),
+      nullFor('message_not_found', get(at(id, 'prompts', message), options)),
     lineage: (id, ref) =>
       nullFor('variable_not_found', get(`${at(id)}/lineage${queryOf({ ref })}`)),
-    labels: (id, options) => get(`${at(id)}/labels${queryOf(options)}`),
+    labels: (id, options) => get(`${at(id)}/labels`, options),
     openSession: async (token) => {
       await request(transport, '/api/session', { method: 'POST', json: { token } })
     },
@@ -500,14 +499,11 @@ async function nullFor<T>(code: string, answer: Promise<T>): Promise<T | null> {
 function assetMethods(transport: Transport, { get, post, remove }: ReturnType<typeof requestsOf>) {
   return {
     upload: (file, options) => upload(transport, file, options),
-    assets: (options) => get(`/api/assets${queryOf(options)}`),
+    assets: (options) => get('/api/assets', options),
     deleteAsset: async (ref) => remove(assetPath(ref)),
-    rows: async (ref, { columns, where, signal, ...page } = {}) => {
-      const lists = {
-        columns: columns && JSON.stringify(columns),
-        where: where && JSON.stringify(where),
-      }
-      return get(`${assetPath(ref)}/rows${queryOf({ ...page, ...lists })}`, signal)
+    rows: async (ref, { columns, where, ...page } = {}) => {
+      const lists = { columns: JSON.stringify(columns), where: JSON.stringify(where) }
+      return get(`${assetPath(ref)}/rows`, { ...page, ...lists })
     },
     query: async (query) => (await post<{ asset: wire.AssetInfo }>('/api/query', query)).asset,
     edit: (ref, edits, options) => post(`${assetPath(ref)}/edit`, { edits, ...options }),

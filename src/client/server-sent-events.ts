@@ -1,3 +1,5 @@
+import { LineSplitter } from '../core/line-splitter.ts'
+
 /** A server-sent event. `id` and `event` are absent if the stream has none. */
 export interface ServerSentEvent {
   id?: string
@@ -31,7 +33,7 @@ export async function* readEventStream(
 
 /** Returns a function that takes the next piece of text and returns the events that it completes. */
 function createParser(): (text: string) => ServerSentEvent[] {
-  let rest: string[] = []
+  const lines = new LineSplitter()
   let endedInCarriageReturn = false
   let event: Partial<ServerSentEvent> = {}
 
@@ -40,11 +42,7 @@ function createParser(): (text: string) => ServerSentEvent[] {
     // A line feed belongs to the carriage return at the end of the last piece.
     const chunk = endedInCarriageReturn && text.startsWith('\n') ? text.slice(1) : text
     if (text !== '') endedInCarriageReturn = text.endsWith('\r')
-    let start = 0
-    for (const end of chunk.matchAll(/\r\n|\r|\n/g)) {
-      const line = rest.join('') + chunk.slice(start, end.index)
-      rest = []
-      start = end.index + end[0].length
+    for (const line of lines.push(chunk.replace(/\r\n?/g, '\n'))) {
       if (line !== '') {
         event = withField(event, line)
         continue
@@ -52,7 +50,6 @@ function createParser(): (text: string) => ServerSentEvent[] {
       if (event.data !== undefined) found.push({ ...event, data: event.data })
       event = {}
     }
-    if (start < chunk.length) rest.push(chunk.slice(start))
     return found
   }
 }

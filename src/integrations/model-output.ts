@@ -19,11 +19,7 @@ export function outputValue(output: ModelOutput): unknown {
 
 /** Returns the URL of a file as it was written; null if its data is not a URL. */
 export function urlOf(data: unknown): string | null {
-  const { type, url, originalUrl } = Object(data) as {
-    type?: string
-    url?: URL
-    originalUrl?: string
-  }
+  const { type, url, originalUrl } = Object(data)
   return type === 'url' && url ? (originalUrl ?? url.href) : null
 }
 

@@ -158,7 +158,7 @@ class AgentServer implements Server {
   readonly #auth: Auth
   readonly #limit: (caller: Caller) => Promise<void>
   readonly #hub: EventHub
-  readonly #readers: Readers | null
+  readonly #readers: Readers
   readonly #uploads: ResumableUploads | null
   readonly #app = new Hono()
   #isDraining = false

@@ -3,15 +3,10 @@ import { stalledRuns } from '../engine/run-errors.ts'
 import type { EventHub } from './events/event-hub.ts'
 
 /** Metrics for Prometheus (prometheus.io/docs/instrumenting/exposition_formats). */
-export interface Metrics {
-  /** `route` is the pattern, such as `/api/assets/:id`, so that it has few values and contains no ids. */
-  request(of: { method: string; route: string; status: number }, ms: number): void
-  text(): Promise<string>
-  readonly contentType: string
-}
+export type Metrics = ReturnType<typeof createMetrics>
 
 /** Makes the metrics of a server: requests by route, method and status, open streams, memory and stalled runs. */
-export function createMetrics(hub: Pick<EventHub, 'readers'>): Metrics {
+export function createMetrics(hub: Pick<EventHub, 'readers'>) {
   const registry = new Registry()
   const requests = new Histogram({
     name: 'byref_http_request_duration_seconds',
@@ -46,7 +41,9 @@ export function createMetrics(hub: Pick<EventHub, 'readers'>): Metrics {
     },
   })
   return {
-    request: (of, ms) => requests.observe(of, ms / 1000),
+    /** `route` is the pattern, such as `/api/assets/:id`, so that it has few values and contains no ids. */
+    request: (of: { method: string; route: string; status: number }, ms: number): void =>
+      requests.observe(of, ms / 1000),
     text: () => registry.metrics(),
     contentType: registry.contentType,
   }

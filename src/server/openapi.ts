@@ -86,10 +86,7 @@ function pathParameters(path: string): Json[] {
 
 function queryParameters(query: z.ZodType | undefined, schemaOf: SchemaOf): Json[] {
   if (!query) return []
-  const { properties = {}, required = [] } = schemaOf(query, 'input') as {
-    properties?: Record<string, Json>
-    required?: string[]
-  }
+  const { properties = {}, required = [] } = Object(schemaOf(query, 'input'))
   return Object.entries(properties).map(([name, schema]) => {
     return { name, in: 'query', required: required.includes(name), schema }
   })
@@ -128,19 +125,10 @@ function jsonSchemaOf(schema: z.ZodType, io: 'input' | 'output', components: Jso
     io,
     target: 'draft-2020-12',
     unrepresentable: 'any',
-  }) as Json & { $defs?: Json }
+  })
   const moved = JSON.parse(
     JSON.stringify({ $defs, made }).replaceAll('"#/$defs/', '"#/components/schemas/'),
   )
-  for (const [id, definition] of Object.entries((moved.$defs ?? {}) as Json)) {
-    components[id] ??= withoutId(definition as Json)
-  }
-  const { id } = moved.made as { id?: string }
-  if (id === undefined) return moved.made
-  components[id] ??= withoutId(moved.made)
-  return { $ref: `#/components/schemas/${id}` }
-}
-
-function withoutId({ id, ...schema }: Json): Json {
-  return schema
+  Object.assign(components, moved.$defs)
+  return moved.made
 }

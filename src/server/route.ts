@@ -4,15 +4,11 @@ import type { Agent } from '../agent/agent-contract.ts'
 import { ByrefError, type ByrefErrorCode } from '../core/errors.ts'
 import type { Speaker } from '../core/messages/spoken-by.ts'
 import { setRecent } from '../core/recent.ts'
-import {
-  type ConversationLog,
-  type ConversationSummary,
-  notFoundError,
-} from '../log/conversation-log.ts'
+import { notFoundError } from '../log/conversation-log.ts'
 import type { Caller, Role } from './caller.ts'
 import type { IdempotencyKeys } from './idempotency.ts'
 import { type AnyAnswer, jsonAnswer, type Pipeline } from './pipeline.ts'
-import type { ConversationReader, Reader } from './readers/readers.ts'
+import type { Reader } from './readers/readers.ts'
 import { parse, RequestError, readJson } from './request-body.ts'
 
 /** The answer of a route: JSON that fits a schema, bytes of these media types, or nothing. */
@@ -46,30 +42,7 @@ export interface Route extends RouteSpec {
 }
 
 /** The conversation that a request names. */
-export interface FoundConversation {
-  id: string
-  summary: ConversationSummary
-  /** The log that it is in. */
-  log: ConversationLog
-  /** Returns what the caller may read of it; null if no agent has trust on, and the caller may read everything. */
-  readingOf(): Promise<ConversationReader | null>
-  /**
-   * Who answers in it: the agent with this name, else the one that answered last or that a message waits for, else the
-   * first.
-   *
-   * @throws ByrefError `agent_not_found`; `conversation_busy` while another agent runs
-   */
-  agentOf(name?: string): Agent
-  /** For reading and deleting: returns the agent that answered last, or the first if the caller may not use that one. */
-  anyAgent(): Agent
-  /**
-   * For answers about calls, and to cancel: returns the agent that answered last. The server may not have it, if it is a
-   * sub-agent. Then any agent will do, for callers who may use all agents.
-   *
-   * @throws ByrefError `agent_not_found`
-   */
-  actingAgent(): Agent
-}
+export type FoundConversation = Awaited<ReturnType<typeof findConversation>>
 
 /** A request to a route, after its checks. */
 export interface Call<Query, Body> {
@@ -173,7 +146,7 @@ async function findConversation(
   id: string,
   reader: Reader | null,
   agentOf: (names?: AgentNames) => Agent,
-): Promise<FoundConversation> {
+) {
   const { log } = agentOf()
   const summary = await log.find(id)
   if (!summary) throw notFoundError(id)
@@ -181,9 +154,17 @@ async function findConversation(
   return {
     id,
     summary,
+    /** The log that it is in. */
     log,
+    /** Returns what the caller may read of it; null if no agent has trust on, and the caller may read everything. */
     readingOf: async () => (reader ? reader.conversation(log, id) : null),
-    agentOf(asked) {
+    /**
+     * Who answers in it: the agent with this name, else the one that answered last or that a message waits for, else
+     * the first.
+     *
+     * @throws ByrefError `agent_not_found`; `conversation_busy` while another agent runs
+     */
+    agentOf(asked?: string): Agent {
       const isUnderWay = summary.openRun !== null || summary.queued > 0
       if (isUnderWay && before !== undefined && (asked ?? before) !== before) {
         throw new ByrefError(
@@ -193,8 +174,15 @@ async function findConversation(
       }
       return agentOf({ asked, before })
     },
+    /**
+     * For answers about calls, and to cancel: returns the agent that answered last. The server may not have it, if it
+     * is a sub-agent. Then any agent will do, for callers who may use all agents.
+     *
+     * @throws ByrefError `agent_not_found`
+     */
     actingAgent: () => agentOf({ before, orAny: true }),
-    anyAgent() {
+    /** For reading and deleting: returns the agent that answered last, or the first if the caller may not use that one. */
+    anyAgent(): Agent {
       try {
         return agentOf({ before })
       } catch (error) {

@@ -11,9 +11,9 @@ import {
   CUT_OFF,
   failureOf,
   isOfNewProtocol,
+  isUnknownSession,
   type RpcMessage,
 } from '../../integrations/mcp/rpc/json-rpc.ts'
-import { isUnknownSession } from '../../integrations/mcp/rpc/unknown-session.ts'
 import { optionalPeer } from '../../optional-peer.ts'
 
 /**

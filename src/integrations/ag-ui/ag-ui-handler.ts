@@ -52,12 +52,10 @@ export function createAgUiHandler(options: AgUiOptions): RequestHandler {
       if (found instanceof Response) return found
       const form = { what: 'RunAgentInput', maxBytes }
       const input = (await readJson(request, RunAgentInputSchema, form)) as RunAgentInput
-      const tools = input.tools.map(({ parameters, ...tool }) => {
-        return { ...tool, inputSchema: parameters }
-      })
       const { speaker } = found
       const name = new URL(request.url).searchParams.get('agent')
-      const agent = await found.agent({ name, conversation: input.threadId, tools })
+      const { threadId: conversation, tools } = input
+      const agent = await found.agent({ name, conversation, tools })
       // If another request has just started a run, the messages of this one join it.
       return await repeatIfBusy(() => answer(agent, input, { speaker, keepRunning }))
     } catch (error) {

@@ -76,9 +76,9 @@ export async function readInput(
       `A request can have at most ${MAX_MESSAGES} new messages and changed keys of the state, and this one has ${count}`,
     )
   }
-  const inputs: MessageInput[] = data
-  for (const message of found) inputs.push(await toInput(message, assets))
-  const messages = inputs.map((message) => spokenBy(message, speaker))
+  // One after the other, because each may save files.
+  const said = await Array.fromAsync(found, (message) => toInput(message, assets))
+  const messages = [...data, ...said].map((message) => spokenBy(message, speaker))
   return { messages, answers, results }
 }
 

@@ -96,17 +96,12 @@ export async function askAboutCalls(
   return { [DECISIONS]: { approved, rejected: { ...Object.fromEntries(before), ...now } } }
 }
 
-interface Decision {
-  type: 'approve' | 'reject'
-  message?: unknown
-}
-
 /** Returns a person's decisions; null if nobody can be asked. */
 function askedUntilKnown(
   question: object,
   count: number,
   { interrupt }: { interrupt?(value: unknown): unknown },
-): readonly Decision[] | null {
+): readonly { type: 'approve' | 'reject'; message?: unknown }[] | null {
   if (!interrupt) return null
   const isKnown = (one: unknown) => /^(approve|reject)$/.test(String(Object(one).type))
   const problem = `Resume with { decisions: […] }, one for each of the ${count} calls in their order: { type: 'approve' } or { type: 'reject', message }`

@@ -110,21 +110,17 @@ export class ThreadTrust {
     if (this.#trust.mode !== 'quarantine') return [...messages]
     const results = new MessageLabels(labelled(messages), this.#trust).results.values()
     const names = toolNames(messages)
-    const made: BaseMessage[] = []
-    for (const [i, message] of messages.entries()) {
-      if (!isResult(message)) made.push(this.#withoutFiles(message))
-      else {
-        const result = results.next().value
-        const isHidden = !result || isRedacted(result.labels)
-        const name = names[i] ?? ''
-        const content = async () =>
-          (message as ToolMessage).status === 'error'
-            ? (denialWords(message, result, { tool: this.#tool(name, tools), rejected }) ?? FAILED)
-            : this.#named(result?.value)
-        made.push(isHidden ? withContent(message, name, await content()) : message)
-      }
-    }
-    return made
+    return Array.fromAsync(messages, async (message, i) => {
+      if (!isResult(message)) return this.#withoutFiles(message)
+      const result = results.next().value
+      if (result && !isRedacted(result.labels)) return message
+      const name = names[i] ?? ''
+      const content =
+        (message as ToolMessage).status === 'error'
+          ? (denialWords(message, result, { tool: this.#tool(name, tools), rejected }) ?? FAILED)
+          : await this.#named(result?.value)
+      return withContent(message, name, content)
+    })
   }
 
   /**

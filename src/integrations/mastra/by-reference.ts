@@ -118,7 +118,7 @@ function isTool(tool: unknown): tool is Executable {
 const MARKER = Symbol.for('mastra.core.tool.Tool')
 
 function wrapTool(tool: Executable, wrapping: Wrapping): Executable {
-  const { requireApproval, needsApprovalFn, toModelOutput } = tool
+  const { toModelOutput } = tool
   const values = resolver(tool, wrapping)
   return copyOf(tool, {
     ...schemas(tool, true),
@@ -131,7 +131,8 @@ function wrapTool(tool: Executable, wrapping: Wrapping): Executable {
       const call = { tool: tool.id, toolCallId: agent?.toolCallId ?? '', signal }
       return resultByReference(result, { ...wrapping, ...call })
     },
-    ...judging({ requireApproval, needsApprovalFn }, values),
+    requireApproval: judging(tool.requireApproval, values),
+    needsApprovalFn: judging(tool.needsApprovalFn, values),
     ...(toModelOutput && {
       // The tool's own function expects values.
       toModelOutput: (output: unknown) =>
@@ -153,14 +154,11 @@ async function withShortError(run: () => unknown): Promise<unknown> {
   }
 }
 
-/** Returns rules for approval that see values. */
-function judging(rules: object, values: (input: unknown) => Promise<unknown>): object {
-  const wrapped = Object.entries(rules).map(([name, rule]) => {
-    const judge = (input: unknown, context: unknown) =>
-      askAbout(values(input), (value) => rule(value, context))
-    return [name, typeof rule === 'function' ? judge : rule]
-  })
-  return Object.fromEntries(wrapped)
+/** Returns a rule for approval that sees values. */
+function judging(rule: unknown, values: (input: unknown) => Promise<unknown>): unknown {
+  if (typeof rule !== 'function') return rule
+  return (input: unknown, context: unknown) =>
+    askAbout(values(input), (value) => rule(value, context))
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a step of any types.

@@ -2,8 +2,13 @@ import { shortened } from '../../core/json/cut.ts'
 import { isPlainObject } from '../../core/json/json.ts'
 import { setRecent } from '../../core/recent.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
-import { answerTo, CLIENT_CAPABILITIES, isOfNewProtocol, type RpcMessage } from './rpc/json-rpc.ts'
-import type { Ask } from './rpc/relay.ts'
+import {
+  type Ask,
+  answerTo,
+  CLIENT_CAPABILITIES,
+  isOfNewProtocol,
+  type RpcMessage,
+} from './rpc/json-rpc.ts'
 
 const { isDeepStrictEqual } = nodeBuiltin('node:util')
 

@@ -38,7 +38,11 @@ export function clientToolOf(tool: AssetTool, name: string) {
 /** Returns a result of `tools/call` that shows an error to the model. */
 export function failedCall(error: unknown): Fields {
   const code = error instanceof ByrefError ? `${error.code}: ` : ''
-  return { content: [{ type: 'text', text: `${code}${errorMessage(error)}` }], isError: true }
+  return { content: [textBlock(`${code}${errorMessage(error)}`)], isError: true }
+}
+
+export function textBlock(text: string): Fields {
+  return { type: 'text', text }
 }
 
 /** Calls a tool of assets. Text comes in pages, pictures and sounds as such, other bytes as an embedded resource. */
@@ -49,8 +53,8 @@ export async function callAssetTool(
 ): Promise<Fields> {
   try {
     const { text, dataUrl, ...rest } = Object(await runAssetTool(tool, input, context))
-    const about = { type: 'text', text: JSON.stringify(rest) }
-    if (typeof text === 'string') return { content: [about, { type: 'text', text }] }
+    const about = textBlock(JSON.stringify(rest))
+    if (typeof text === 'string') return { content: [about, textBlock(text)] }
     return {
       content: typeof dataUrl === 'string' ? [about, bytesBlock(rest.assetRef, dataUrl)] : [about],
     }
@@ -82,10 +86,9 @@ export const ASSET_TEMPLATE = {
 /** Returns the newest assets in the form of `resources/list`. */
 export async function newestAssets(assets: Assets) {
   const { assets: newest } = await assets.list({ limit: LISTED })
-  const resources = newest.map(({ ref: uri, mime: mimeType, name, size }) => {
+  return newest.map(({ ref: uri, mime: mimeType, name, size }) => {
     return { uri, name: name ?? uri, mimeType, size }
   })
-  return { resources }
 }
 
 /**

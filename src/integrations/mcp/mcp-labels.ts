@@ -48,12 +48,10 @@ export type ServerTrust = 'trusted' | 'untrusted'
  * any other server it only makes results stricter.
  */
 export function serverTrust(
-  {
-    annotations = {},
-    outputSchema,
-  }: { annotations?: McpTool['annotations']; outputSchema?: unknown },
+  tool: { annotations?: McpTool['annotations']; outputSchema?: unknown },
   trust: ServerTrust,
 ) {
+  const { annotations = {}, outputSchema } = tool
   const isBelieved = trust === 'trusted'
   const readOnly = isBelieved && annotations.readOnlyHint === true
   const openWorld = !isBelieved || annotations.openWorldHint !== false

@@ -119,16 +119,11 @@ function settingsOf(asked: ResponsesRequest): ModelSettings {
   })
 }
 
-interface Responding extends ResponseId {
-  runId: string
-  input: ClientInput
-}
-
 /** Returns the events of a response. The last one contains the whole response. */
 async function* responseEvents(
   followed: FollowedConversation,
   request: ResponsesRequest,
-  { conversation, after, runId, input }: Responding,
+  { conversation, after, runId, input }: ResponseId & { runId: string; input: ClientInput },
 ): AsyncGenerator<StreamEvent> {
   const { state } = followed
   const clientTools = new Set(request.tools?.map(({ name }) => name))

@@ -45,11 +45,8 @@ export function createResponsesHandler(options: ResponsesOptions): RequestHandle
       case 'POST responses': {
         const form = { what: 'request for a response', maxBytes }
         const asked = await readJson(request, responsesRequest, form)
-        const tools = asked.tools?.map(({ parameters, ...tool }) => {
-          return { ...tool, inputSchema: parameters }
-        })
         const name = found.names.length > 1 ? asked.model : null
-        const agent = await found.agent({ name, tools: tools ?? [] })
+        const agent = await found.agent({ name, tools: asked.tools ?? [] })
         const how = { request, keepRunning, speaker: found.speaker }
         // If another request has just continued the same response, this one continues a fork.
         return repeatIfBusy(() => createResponse(agent, asked, how))

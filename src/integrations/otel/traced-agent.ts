@@ -17,9 +17,8 @@ import { formatAssetRef } from '../../core/refs/asset-ref.ts'
 import { redactText } from '../../log/redact.ts'
 import type { CallWork, Policy, Work } from '../../policies/policy.ts'
 import { version } from '../../version.ts'
-import { markFailed, RunSpans, thrown, usageAttributes } from './run-spans.ts'
+import { markFailed, RunSpans, thrown, usageAttributes, withTraceparent } from './run-spans.ts'
 import { ATTRIBUTES, OPERATIONS, providerName } from './span-names.ts'
-import { withTraceparent } from './traceparent.ts'
 
 /** Options of {@link createTracedAgent}. */
 export interface TracingOptions {

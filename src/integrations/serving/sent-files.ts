@@ -23,10 +23,7 @@ export async function saveSentFiles(parts: readonly unknown[], assets: Assets) {
  */
 export async function saveSentFile(given: unknown, assets: Assets): Promise<string | null> {
   const part = Object(canonicalPart(given)) as Record<string, unknown>
-  const { url, filename } = Object(part[partType(part)]) as {
-    url?: unknown
-    filename?: string
-  }
+  const { url, filename } = Object(part[partType(part)])
   const body = bodyOf(url)
   if (!body) return null
   const { bytes, mime } = body
@@ -43,14 +40,11 @@ export async function saveSentFile(given: unknown, assets: Assets): Promise<stri
   return (workbook ?? table ?? asset).ref
 }
 
-interface Body {
-  /** Null if the text is not valid. */
-  bytes: Uint8Array | null
-  mime: string | null
-}
-
-/** Returns the bytes of a data URL or of base64, also with a name. Null for any other URL. */
-function bodyOf(url: unknown): Body | null {
+/**
+ * Returns the bytes of a data URL or of base64, also with a name. Null for any other URL. `bytes` is null if the text is
+ * not valid.
+ */
+function bodyOf(url: unknown): { bytes: Uint8Array | null; mime: string | null } | null {
   if (isPlainObject(url)) {
     const { dataUrl, dataBase64, mimeType } = url
     if (typeof dataUrl === 'string') return bodyOf(dataUrl)

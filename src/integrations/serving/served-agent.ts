@@ -57,27 +57,14 @@ export interface ClientTool {
   name: string
   description?: string | null
   /** JSON Schema of an object. Default: an object without properties. */
-  inputSchema?: unknown
+  parameters?: unknown
 }
-
-/** Finds the agent for a request, or returns the response to send instead. */
-export type FindAgent = (request: Request) => Promise<Response | FoundAgent>
 
 /** The agent for a request, and who sent it. */
-export interface FoundAgent {
-  /**
-   * Returns the agent with this name. Without a name, the one that answered last in the conversation, or the first.
-   *
-   * @throws ByrefError `agent_not_found`
-   */
-  agent(requested?: WantedAgent): Promise<Agent>
-  /** The names of the agents. Null is the only agent, whose name clients need not know. */
-  names: readonly (string | null)[]
-  speaker: Speaker
-}
+export type FoundAgent = Exclude<Awaited<ReturnType<ReturnType<typeof servedAgent>>>, Response>
 
 /** Which agent a request is for, and the tools that its client brings. */
-export interface WantedAgent {
+interface WantedAgent {
   /** The agent's name, if there are several agents. */
   name?: string | null
   conversation?: string
@@ -88,13 +75,13 @@ export interface WantedAgent {
 const MAX_AGENTS = 32
 
 /**
- * Creates the function that finds the agent for a request, in its sender's namespace. An agent with client tools is
- * made once for each set of tools. Calls of these tools wait for their results.
+ * Creates the function that finds the agent for a request, in its sender's namespace. It returns the response to send
+ * instead, if the options say so. An agent with client tools is made once for each set of tools. Calls of these tools wait for their results.
  *
  * @param by The function that was given the options, for errors.
  * @throws ByrefError `config_invalid` for an unknown option
  */
-export function servedAgent(options: ServedAgentOptions, by: string): FindAgent {
+export function servedAgent(options: ServedAgentOptions, by: string) {
   checkOptions(by, options, OPTIONS)
   const byName = readServedAgents(by, options)
   const { namespace = () => undefined, speakAs = () => false } = options
@@ -134,14 +121,21 @@ export function servedAgent(options: ServedAgentOptions, by: string): FindAgent 
     }
   }
 
-  return async (request) => {
+  return async (request: Request) => {
     const space = await namespace(request)
     if (space instanceof Response) return space
     const context = await options.context?.(request)
+    const speaker: Speaker = { speaksAsOthers: await speakAs(request) }
     return {
-      speaker: { speaksAsOthers: await speakAs(request) },
+      speaker,
+      /** The names of the agents. Null is the only agent, whose name clients need not know. */
       names: [...byName.keys()],
-      async agent({ name, conversation, tools } = {}) {
+      /**
+       * Returns the agent with this name. Without a name, the one that answered last in the conversation, or the first.
+       *
+       * @throws ByrefError `agent_not_found`
+       */
+      async agent({ name, conversation, tools }: WantedAgent = {}): Promise<Agent> {
         const inSpace = (agent: Agent) =>
           agent.scoped(space === undefined ? agent.log.namespace : space, { context })
         const needsLog = name == null && conversation !== undefined && all.length > 1
@@ -155,8 +149,8 @@ export function servedAgent(options: ServedAgentOptions, by: string): FindAgent 
   }
 }
 
-function toTool({ name, description, inputSchema: given }: ClientTool): Tool {
-  const inputSchema = { type: 'object', properties: {}, ...Object(given) }
+function toTool({ name, description, parameters }: ClientTool): Tool {
+  const inputSchema = { type: 'object', properties: {}, ...Object(parameters) }
   try {
     return defineTool({ id: name, description: description ?? '', inputSchema }) as Tool
   } catch (error) {

@@ -1,21 +1,20 @@
 import type { Assets } from '../../assets/assets-contract.ts'
 import { fileRefIn } from '../../assets/held-body.ts'
-import { assetReads } from '../../boundary/resolve.ts'
+import { assetReads, type Read } from '../../boundary/resolve.ts'
 import type { Tool } from '../../boundary/tool.ts'
 import { SEARCH_TOOLS } from '../../boundary/tool-search.ts'
-import type { Found } from '../../boundary/value-source.ts'
 import { isPlainObject } from '../../core/json/json.ts'
 import { isPlain, join, type Label, TRUSTED, UNKNOWN, UNTRUSTED } from '../../core/labels/label.ts'
 import { type LabelTree, treeAt, wholeOf } from '../../core/labels/label-tree.ts'
 import { RESULT, resultNumber } from '../../core/messages/results.ts'
 import { type AssetRefParts, isAssetRef, parseAssetRef } from '../../core/refs/asset-ref.ts'
 import { ownField } from '../../core/refs/field-path.ts'
-import { referencesIn } from '../../core/refs/references-in.ts'
+import { type FoundReference, referencesIn } from '../../core/refs/references-in.ts'
 import type { VariableRef } from '../../core/refs/variable-ref.ts'
 import type { GivenLabels } from '../../policies/trust/check-flow.ts'
 import { resultLabels } from '../../policies/trust/result-labels.ts'
 import { type ModelOutput, outputValue, urlOf } from '../model-output.ts'
-import { denialOf, labelOfCall, SessionLabels, violationWords } from './session-labels.ts'
+import { denialText, labelOfCall, SessionLabels, violationWords } from './session-labels.ts'
 import { flowTool, type MessageTrust } from './tool-trust.ts'
 
 /** A message as the AI SDK gives it to its models or to its tools. */
@@ -103,15 +102,32 @@ export class MessageLabels {
 
   #labelsOf(toolCallId: string, input: unknown): GivenLabels {
     const context = this.#calls.get(toolCallId)?.context ?? this.#session.context
-    return { context, reads: this.#session.reads(input, (variable) => this.#find(variable)) }
+    return { context, reads: referencesIn(input).flatMap((reference) => this.#reads(reference)) }
   }
 
-  #find(variable: VariableRef): Found | null {
+  /** Returns the values that a reference leads to, also through references inside those values. */
+  #reads({ path, text: ref, variables, assets }: FoundReference): Read[] {
+    const found = variables.flatMap((one) => this.#find(one))
+    const inside = found.flatMap(({ value }) => referencesIn(value))
+    const labelsOf = (asset: AssetRefParts) => ({ label: this.#session.asset(asset) })
+    return [
+      ...found.map(({ labels }) => ({ path, ref, labels })),
+      ...assets.map((one) => ({ path, ref, labels: labelsOf(one) })),
+      ...inside.flatMap((inner) =>
+        inner.assets.map((one) => {
+          return { path: [...path, ...inner.path], ref: inner.text, labels: labelsOf(one) }
+        }),
+      ),
+    ]
+  }
+
+  /** Returns the value of a variable with its labels. Empty if there is none. */
+  #find(variable: VariableRef): { value: unknown; labels: LabelTree }[] {
     const { kind, path } = variable
     const result = kind === RESULT ? this.results[resultNumber(variable) - 1] : undefined
-    if (!result) return null
+    if (!result) return []
     const value = path.reduce<unknown>((held, key) => ownField(held, key), result.value)
-    return { value, labels: treeAt(result.labels, path) }
+    return [{ value, labels: treeAt(result.labels, path) }]
   }
 
   #take(role: string, part: Partial<Part>): void {
@@ -186,7 +202,8 @@ export class MessageLabels {
 export function denialIn({ call }: LabelledResult, tool: Tool, text: string): string | null {
   if (!call) return null
   const { input: written, labels } = call
-  const denial = denialOf(tool, { written, args: written, labels })
+  const words = violationWords(tool, { written, args: written, labels })
+  const denial = words === null ? null : denialText(tool, words)
   return denial !== null && text.includes(denial) ? denial : null
 }
 

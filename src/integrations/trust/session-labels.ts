@@ -1,14 +1,11 @@
 import type { Assets } from '../../assets/assets-contract.ts'
-import type { Read } from '../../boundary/resolve.ts'
 import type { Tool } from '../../boundary/tool.ts'
-import type { Found } from '../../boundary/value-source.ts'
 import type { TrustMode } from '../../core/events/events.ts'
 import { join, joinAll, type Label, TRUSTED, UNKNOWN, writeLabel } from '../../core/labels/label.ts'
 import { type LabelTree, wholeOf } from '../../core/labels/label-tree.ts'
 import { visibleOf } from '../../core/labels/labels.ts'
 import type { AssetRefParts } from '../../core/refs/asset-ref.ts'
 import { referencesIn } from '../../core/refs/references-in.ts'
-import type { VariableRef } from '../../core/refs/variable-ref.ts'
 import { type GivenLabels, violationsOf, violationTexts } from '../../policies/trust/check-flow.ts'
 
 /** A call that is checked before it runs. */
@@ -67,28 +64,6 @@ export class SessionLabels {
   asset({ id }: Pick<AssetRefParts, 'id'>): Label {
     return this.#assets.get(id) ?? UNKNOWN
   }
-
-  /**
-   * Returns the values that references in arguments lead to, also references inside those values.
-   *
-   * @param find Finds the value of a variable, with its labels. Default: there are no variables.
-   */
-  reads(args: unknown, find: (variable: VariableRef) => Found | null = () => null): Read[] {
-    return referencesIn(args).flatMap(({ path, text: ref, variables, assets }): Read[] => {
-      const found = variables.flatMap((one) => find(one) ?? [])
-      const inside = found.flatMap(({ value }) => referencesIn(value))
-      return [
-        ...found.map(({ labels = { label: UNKNOWN } }) => ({ path, ref, labels })),
-        ...assets.map((one) => ({ path, ref, labels: { label: this.asset(one) } })),
-        ...inside.flatMap((inner) =>
-          inner.assets.map((one) => {
-            const labels = { label: this.asset(one) }
-            return { path: [...path, ...inner.path], ref: inner.text, labels }
-          }),
-        ),
-      ]
-    })
-  }
 }
 
 /** Returns the label of everything that a call receives: what its model had seen, and what it reads. */
@@ -109,10 +84,4 @@ export function violationWords(tool: Tool, { written, args, labels }: CheckedInp
 /** Returns the message of a denied call. */
 export function denialText({ id }: Pick<Tool, 'id'>, words: string): string {
   return `The call to "${id}" was denied: ${words}`
-}
-
-/** Returns the message of a call that its tool does not accept; null if the tool accepts it. */
-export function denialOf(tool: Tool, input: CheckedInput): string | null {
-  const words = violationWords(tool, input)
-  return words === null ? null : denialText(tool, words)
 }

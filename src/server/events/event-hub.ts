@@ -36,7 +36,6 @@ export class EventHub {
   readonly #versions = new Map<string | null, number>()
   readonly #unsubscribe: (() => void)[]
   readonly #heartbeat: NodeJS.Timeout
-  #readers = 0
 
   constructor(agents: readonly Agent[], log: ConversationLog) {
     this.#unsubscribe = agents.map((agent) =>
@@ -60,7 +59,8 @@ export class EventHub {
 
   /** The number of open streams. */
   get readers(): number {
-    return this.#readers
+    const channels = [...this.#watched.values()].map(({ channel }) => channel)
+    return [...channels, ...this.#feeds.values()].reduce((sum, one) => sum + one.readers, 0)
   }
 
   /** Returns a number that changes with every change of a namespace's conversations. */
@@ -96,7 +96,6 @@ export class EventHub {
       }
     }
 
-    this.#readers++
     return channel.listen({
       before,
       now: () => {
@@ -108,7 +107,6 @@ export class EventHub {
       },
       until,
       onEnd: () => {
-        this.#readers--
         if (channel.readers === 0) this.#forget(key, entry)
       },
     })
@@ -122,9 +120,7 @@ export class EventHub {
     const { namespace } = log
     const feed = this.#feeds.get(namespace) ?? new NamespaceFeed(log)
     this.#feeds.set(namespace, feed)
-    this.#readers++
     const onEnd = () => {
-      this.#readers--
       if (feed.readers > 0 || this.#feeds.get(namespace) !== feed) return
       this.#feeds.delete(namespace)
       feed.close()
@@ -204,8 +200,7 @@ export class EventHub {
     const readEnd = async (): Promise<void> => {
       try {
         // To the end of the log, which may have grown since its position was read.
-        const tail: LogRecord[] = []
-        for await (const record of readAll(log, id, after)) tail.push(record)
+        const tail = await Array.fromAsync(readAll(log, id, after))
         const { meanwhile } = entry
         entry.meanwhile = null
         for (const record of [...tail, ...(meanwhile ?? [])]) this.#push(key, entry, record)

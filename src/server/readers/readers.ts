@@ -17,7 +17,6 @@ import { readLabelTree, wholeOf } from '../../core/labels/label-tree.ts'
 import { withheldMessage } from '../../core/labels/withheld.ts'
 import type { Message } from '../../core/messages/message.ts'
 import { type AssetRefParts, parseAssetRef } from '../../core/refs/asset-ref.ts'
-import type { ConversationLabels } from '../../log/conversation-labels.ts'
 import {
   type ConversationLog,
   type ConversationSummary,
@@ -29,31 +28,19 @@ import { mapEvents } from '../events/channel.ts'
 import { asRead } from './as-read.ts'
 
 /** Decides what a reader may see of one conversation. */
-export interface ConversationReader {
-  readonly labels: ConversationLabels
-  may(label: Label): boolean
-  record(record: LogRecord): LogRecord
-  message(message: Message): Message
-  /** Returns the label of what a model saw when it wrote a message, and of the message. */
-  shownTo(messageId: string): Label
-  /** @throws ByrefError `forbidden` for a label that the reader may not read; `what` names the value */
-  need(label: Label, what: string): void
-  stream(stream: ReadableStream<Uint8Array>): ReadableStream<Uint8Array>
-}
+export type ConversationReader = Awaited<ReturnType<Reader['conversation']>>
 
 /** Makes readers by subject. */
-export interface Readers {
-  of(subject: string): Reader
-  close(): void
-}
+export type Readers = ReturnType<typeof createReaders>
 
 /** Decides by the labels in the log who may read what. Null if no agent has trust on: then nothing is checked. */
-export function createReaders(agents: readonly Agent[], root: ConversationLog): Readers | null {
+export function createReaders(agents: readonly Agent[], root: ConversationLog) {
   const [agent] = agents
   if (!agent || agents.every(({ trust }) => trust === 'off')) return null
   const index = new LabelIndex(root)
   const tools = labelsOfResults(agents)
-  return { of: (subject) => new Reader(subject, { agent, index, tools }), close: index.close }
+  const of = (subject: string): Reader => new Reader(subject, { agent, index, tools })
+  return { of, close: index.close }
 }
 
 interface ReaderSources {
@@ -74,28 +61,27 @@ export class Reader {
     this.#sources = sources
   }
 
-  get #index(): LabelIndex {
-    return this.#sources.index
-  }
-
   /** Returns a conversation as they may read it. */
-  async conversation(log: ConversationLog, id: string): Promise<ConversationReader> {
-    const labels = await this.#index.of(log, id)
+  async conversation(log: ConversationLog, id: string) {
+    const labels = await this.#sources.index.of(log, id)
     const may = (label: Label) => this.#may(label)
     const declared = (tool: string | undefined) => this.#sources.tools.get(tool ?? '') ?? TRUSTED
     const read = (event: ConversationEvent) => asRead(event, { labels, may, declared })
     return {
       labels,
       may,
-      need: (label, what) => this.#need(label, what),
-      shownTo: (messageId) => labels.message(messageId) ?? labels.values.context(messageId),
-      message: (message) =>
+      /** @throws ByrefError `forbidden` for a label that the reader may not read; `what` names the value */
+      need: (label: Label, what: string): void => this.#need(label, what),
+      /** Returns the label of what a model saw when it wrote a message, and of the message. */
+      shownTo: (messageId: string): Label =>
+        labels.message(messageId) ?? labels.values.context(messageId),
+      message: (message: Message): Message =>
         may(labels.message(message.id) ?? labels.all) ? message : withheldMessage(message),
-      record: (record) => ({ ...record, event: read(record.event) }),
-      stream: (stream) =>
+      record: (record: LogRecord): LogRecord => ({ ...record, event: read(record.event) }),
+      stream: (stream: ReadableStream<Uint8Array>) =>
         mapEvents(stream, async (value) => {
           const { event, ...rest } = value as { event: ConversationEvent }
-          await this.#index.of(log, id)
+          await this.#sources.index.of(log, id)
           return { ...rest, event: read(event) }
         }),
     }
@@ -106,7 +92,7 @@ export class Reader {
     log: ConversationLog,
     summary: T,
   ): Promise<T> {
-    const { title } = await this.#index.of(log, summary.id)
+    const { title } = await this.#sources.index.of(log, summary.id)
     return this.#may(title) ? summary : { ...summary, title: null }
   }
 
@@ -116,7 +102,7 @@ export class Reader {
     { id, title }: ConversationSummary,
     search: string,
   ): Promise<boolean> {
-    const labels = await this.#index.of(log, id)
+    const labels = await this.#sources.index.of(log, id)
     if (this.#may(labels.all)) return true
     const folded = foldCase(search)
     if (this.#may(labels.title) && foldCase(title ?? '').includes(folded)) return true
@@ -157,11 +143,11 @@ export class Reader {
 
   /** Returns the assets with readers that no other conversation knows. They are deleted with the conversation. */
   async assetsOnlyIn(log: ConversationLog, id: string): Promise<readonly string[]> {
-    const { assets, values } = await this.#index.of(log, id)
+    const { assets, values } = await this.#sources.index.of(log, id)
     const found: string[] = []
     for (const asset of assets) {
       if (values.asset({ id: asset }).readers === null) continue
-      const homes = await this.#index.homes(log, asset)
+      const homes = await this.#sources.index.homes(log, asset)
       if (homes.every((home) => home === id)) found.push(asset)
     }
     return found
@@ -197,7 +183,7 @@ export class Reader {
     log: ConversationLog,
     ref: Pick<AssetRefParts, 'id' | 'fieldPath'>,
   ): Promise<Label | null> {
-    const known = await this.#index.asset(log, ref)
+    const known = await this.#sources.index.asset(log, ref)
     if (known) return known
     const info = await findAsset(ref.id, this.#sources.agent.scoped(log.namespace).assets)
     return info?.label ? readLabel(info.label) : null

@@ -5,7 +5,6 @@ import {
   UnsatisfiableRangeError,
 } from '../../assets/asset-response.ts'
 import type { AssetInfo } from '../../assets/asset-store.ts'
-import type { Assets } from '../../assets/assets-contract.ts'
 import { mayBeTable } from '../../assets/bodies/mime-type.ts'
 import { ByrefError } from '../../core/errors.ts'
 import { flatten } from '../../core/messages/flatten.ts'
@@ -248,19 +247,14 @@ export function signRoute({ key, required }: Pick<Auth, 'key' | 'required'>): Ro
   )
 }
 
+type AssetCall = Pick<Call<never, never>, 'param' | 'reader' | 'agent'>
+
 /**
  * Returns the asset that the path names.
  *
  * @throws ByrefError `invalid_reference` for what cannot be an id, `forbidden` if the caller may not read it
  */
-async function readableAsset({
-  param,
-  reader,
-  agent,
-}: Pick<Call<never, never>, 'param' | 'reader' | 'agent'>): Promise<{
-  ref: string
-  assets: Assets
-}> {
+async function readableAsset({ param, reader, agent }: AssetCall) {
   const ref = formatAssetRef({ id: param('id') })
   const { assets, log } = agent()
   await reader?.needAsset(log, ref)

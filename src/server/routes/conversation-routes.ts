@@ -1,4 +1,3 @@
-import type { Context } from 'hono'
 import { deleteConversation } from '../../agent/delete-conversation.ts'
 import { attachment, fileName } from '../../assets/asset-response.ts'
 import { ByrefError, rethrowForClient } from '../../core/errors.ts'
@@ -68,7 +67,9 @@ export const conversationRoutes: readonly Route[] = [
         )
       }
       const { resume, ...options } = query
-      const lines = bodyLines(c)
+      const { body } = c.req.raw
+      if (!body) throw new ByrefError('bad_request', 'The body of the request must be an export')
+      const lines = exportLines(body)
       const id = await agent().log.import(resume ? lines : asCopy(lines), options)
       return json({ id }, 201)
     },
@@ -265,11 +266,4 @@ async function* readableLines(
 
 function isRecord(line: object): line is LogRecord {
   return 'event' in line
-}
-
-/** Returns the lines of an import. @throws ByrefError `bad_request` without a body */
-function bodyLines(c: Context): AsyncIterable<string> {
-  const { body } = c.req.raw
-  if (!body) throw new ByrefError('bad_request', 'The body of the request must be an export')
-  return exportLines(body)
 }

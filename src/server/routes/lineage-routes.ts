@@ -38,7 +38,7 @@ export const lineageRoutes: readonly Route[] = [
         )
       }
       const reading = await labelsOf(found)
-      return json(reading ? readableLineage(lineage, reading) : plain(lineage))
+      return json(reading ? readableLineage(lineage, reading) : lineage)
     },
   ),
   route(
@@ -105,10 +105,6 @@ function marksOf({ labels, may }: Reading, after: number): z.infer<typeof labels
 }
 
 type Written = z.infer<typeof writtenLabel>
-
-function plain({ of, nodes, edges }: Lineage): Answer {
-  return { of: [...of], nodes: [...nodes], edges: [...edges] }
-}
 
 /** Returns the lineage with labels, without names chosen by a model that had seen what this reader may not see. */
 function readableLineage({ of, nodes, edges }: Lineage, reading: Reading): Answer {

@@ -87,13 +87,12 @@ export const runRoutes: readonly Route[] = [
     async ({ query, reader, agent, json }) => {
       const { log } = agent()
       const { runs, next } = await log.runs(query)
-      const shown = []
-      for (const run of runs) {
+      const shown = await Array.fromAsync(runs, async (run) => {
         // Like the list of conversations: without titles that the caller may not read.
         const about = { id: run.conversation, title: run.title }
         const { title } = (await reader?.summary(log, about)) ?? about
-        shown.push(publicRun({ ...run, title }))
-      }
+        return publicRun({ ...run, title })
+      })
       return json({ runs: shown, next })
     },
   ),
@@ -117,14 +116,7 @@ async function promptOf(
   conversation: string,
   messageId: string,
 ): Promise<Prompt> {
-  const { request } = Object(await debug(conversation, messageId)) as {
-    request?: {
-      model: unknown
-      prompt?: unknown
-      tools?: unknown[]
-      deferred?: Prompt['deferred']
-    }
-  }
+  const { request } = Object(await debug(conversation, messageId))
   if (!Array.isArray(request?.prompt)) {
     throw new ByrefError('message_not_found', `There is no prompt for the message "${messageId}"`)
   }

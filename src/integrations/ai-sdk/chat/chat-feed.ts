@@ -3,7 +3,7 @@ import type { Agent } from '../../../agent/agent-contract.ts'
 import type { AskedCall } from '../../../core/events/conversation-state.ts'
 import type { ConversationEvent } from '../../../core/events/events.ts'
 import { readAll } from '../../../log/conversation-log.ts'
-import { followConversation } from '../../serving/follow-conversation.ts'
+import { type FollowedConversation, followConversation } from '../../serving/follow-conversation.ts'
 import { failureText } from '../../serving/request-handler.ts'
 import { answersFirst, type IsRun, RunChunks, type UIChunkOptions } from './ui-chunks.ts'
 
@@ -25,11 +25,11 @@ export class ChatFeeds {
   async open(agent: Agent, conversation: string, isRun: IsRun): Promise<ChatFeed> {
     const feeds = this.#feeds
     const key = keyOf(agent, conversation)
-    let feed: ChatFeed | null = null
-    const onEnd = (): void => {
+    const followed = await followConversation(agent, conversation)
+    const feed = new ChatFeed(followed, new RunChunks(isRun, this.#options), () => {
       if (feeds.get(key) === feed) feeds.delete(key)
-    }
-    feed = await openFeed(agent, conversation, { ...this.#options, isRun, onEnd })
+    })
+    await feed.begin(agent, conversation)
     // While the feed of the previous run is open, only this caller watches the new one.
     if (feed.isOver || feeds.has(key)) return feed
     feeds.set(key, feed)
@@ -56,132 +56,129 @@ function keyOf({ log }: Agent, conversation: string): string {
 }
 
 /** One run, shared by everybody who watches it. The run continues even if nobody watches. */
-export interface ChatFeed {
+export class ChatFeed {
+  readonly #followed: FollowedConversation
+  readonly #run: RunChunks
+  readonly #onEnd: () => void
+  readonly #chunks: UIMessageChunk[] = []
+  readonly #readers = new Set<ReadableStreamDefaultController<UIMessageChunk>>()
+  readonly #answered = new Set<string>()
+  #pausedAt = 0
+  #hasPaused = false
+  #isClosed = false
+
+  /** @param onEnd Called once, when the run has ended or is no longer watched. */
+  constructor(followed: FollowedConversation, run: RunChunks, onEnd: () => void) {
+    this.#followed = followed
+    this.#run = run
+    this.#onEnd = onEnd
+  }
+
+  get isOver(): boolean {
+    return this.#run.isOver
+  }
+
+  /** Reads the run so far, and starts to watch it. It may not have started yet. */
+  async begin({ log }: Agent, conversation: string): Promise<void> {
+    const records = await Array.fromAsync(readAll(log, conversation)).catch((error) => {
+      this.#followed.close()
+      throw error
+    })
+    const { position } = this.#followed.state
+    for (const event of answersFirst(records.filter((one) => one.position <= position))) {
+      this.#push(event)
+      // Assume that the browser has seen everything up to the last question: what it really saw is no longer known.
+      if (event.type === 'APPROVAL_REQUESTED') this.#pausedAt = this.#chunks.length
+    }
+    this.#hasPaused = this.waiting().length > 0
+    if (this.#hasPaused) this.#pausedAt = this.#chunks.length
+    if (this.isOver) this.close()
+    else this.#follow().catch((error) => this.#fail(error))
+  }
+
   /**
    * Streams the chunks so far and those to come, until the run ends or waits only for people. `start` begins at the
    * start of the run. `pause` begins where the run last waited, and continues the same message.
    */
-  stream(from: 'start' | 'pause'): ReadableStream<UIMessageChunk>
+  stream(from: 'start' | 'pause'): ReadableStream<UIMessageChunk> {
+    const readers = this.#readers
+    let output: ReadableStreamDefaultController<UIMessageChunk>
+    return new ReadableStream<UIMessageChunk>({
+      start: (controller) => {
+        output = controller
+        const start: UIMessageChunk = { type: 'start', messageId: this.#run.runId }
+        const shown =
+          from === 'start' ? this.#chunks : [start, ...this.#chunks.slice(this.#pausedAt)]
+        for (const chunk of shown) controller.enqueue(chunk)
+        const isPaused = this.waiting().length > 0
+        if (isPaused) controller.enqueue(PAUSE)
+        if (this.#isClosed || isPaused) controller.close()
+        else readers.add(controller)
+      },
+      cancel() {
+        readers.delete(output)
+      },
+    })
+  }
+
   /** Notes that the log has people's answers to these calls. */
-  answered(toolCallIds: readonly string[]): void
+  answered(toolCallIds: readonly string[]): void {
+    for (const id of toolCallIds) this.#answered.add(id)
+    if (toolCallIds.length > 0) this.#hasPaused = false
+  }
+
   /** Returns the calls that wait for people. Empty while anything else is running. */
-  waiting(): readonly AskedCall[]
-  readonly isOver: boolean
+  waiting(): readonly AskedCall[] {
+    if (this.#run.runId === '' || this.isOver) return []
+    const calls = this.#followed.waiting() ?? []
+    return calls.some(({ id }) => this.#answered.has(id)) ? [] : calls
+  }
+
   /** Stops watching. */
-  close(): void
-}
-
-/**
- * Watches a run, which may not have started yet.
- *
- * @param onEnd Called once, when the run has ended or is no longer watched.
- */
-async function openFeed(
-  agent: Agent,
-  conversation: string,
-  { isRun, onEnd, ...options }: UIChunkOptions & { isRun: IsRun; onEnd(): void },
-): Promise<ChatFeed> {
-  const followed = await followConversation(agent, conversation)
-  const run = new RunChunks(isRun, options)
-  const chunks: UIMessageChunk[] = []
-  const readers = new Set<ReadableStreamDefaultController<UIMessageChunk>>()
-  const answered = new Set<string>()
-  let pausedAt = 0
-  let hasPaused = false
-  let isClosed = false
-
-  /** Returns the calls that wait for people. Empty while anything else is running. */
-  function waiting(): readonly AskedCall[] {
-    if (run.runId === '' || run.isOver) return []
-    const calls = followed.waiting() ?? []
-    return calls.some(({ id }) => answered.has(id)) ? [] : calls
+  close(): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#followed.close()
+    this.#release()
+    this.#onEnd()
   }
 
-  function push(event: ConversationEvent): void {
-    for (const chunk of run.take(event)) {
-      chunks.push(chunk)
-      for (const reader of readers) reader.enqueue(chunk)
+  async #follow(): Promise<void> {
+    for await (const { event } of this.#followed) {
+      this.#push(event)
+      if (this.isOver) break
+      if (this.waiting().length > 0) this.#pause()
+    }
+    this.close()
+  }
+
+  #push(event: ConversationEvent): void {
+    for (const chunk of this.#run.take(event)) {
+      this.#chunks.push(chunk)
+      this.#send(chunk)
     }
   }
 
-  function pause(): void {
+  #pause(): void {
     // The person who answers has seen the chunks up to the first pause, whatever others have started since.
-    if (!hasPaused) pausedAt = chunks.length
-    hasPaused = true
-    for (const reader of readers) reader.enqueue(PAUSE)
-    release()
+    if (!this.#hasPaused) this.#pausedAt = this.#chunks.length
+    this.#hasPaused = true
+    this.#send(PAUSE)
+    this.#release()
   }
 
-  function release(): void {
-    for (const reader of readers) reader.close()
-    readers.clear()
+  #fail(error: unknown): void {
+    this.#send({ type: 'error', errorText: failureText(error) })
+    this.close()
   }
 
-  function close(): void {
-    if (isClosed) return
-    isClosed = true
-    followed.close()
-    release()
-    onEnd()
+  #send(chunk: UIMessageChunk): void {
+    for (const reader of this.#readers) reader.enqueue(chunk)
   }
 
-  function fail(error: unknown): void {
-    for (const reader of readers) reader.enqueue({ type: 'error', errorText: failureText(error) })
-    close()
-  }
-
-  async function follow(): Promise<void> {
-    for await (const { event } of followed) {
-      push(event)
-      if (run.isOver) break
-      if (waiting().length > 0) pause()
-    }
-    close()
-  }
-
-  const records = await Array.fromAsync(readAll(agent.log, conversation)).catch((error) => {
-    followed.close()
-    throw error
-  })
-  const { position } = followed.state
-  for (const event of answersFirst(records.filter((one) => one.position <= position))) {
-    push(event)
-    // Assume that the browser has seen everything up to the last question: what it really saw is no longer known.
-    if (event.type === 'APPROVAL_REQUESTED') pausedAt = chunks.length
-  }
-  hasPaused = waiting().length > 0
-  if (hasPaused) pausedAt = chunks.length
-  if (run.isOver) close()
-  else follow().catch(fail)
-
-  return {
-    waiting,
-    get isOver() {
-      return run.isOver
-    },
-    answered(ids) {
-      for (const id of ids) answered.add(id)
-      if (ids.length > 0) hasPaused = false
-    },
-    close,
-    stream(from) {
-      let output: ReadableStreamDefaultController<UIMessageChunk>
-      return new ReadableStream<UIMessageChunk>({
-        start(controller) {
-          output = controller
-          const start: UIMessageChunk = { type: 'start', messageId: run.runId }
-          const shown = from === 'start' ? chunks : [start, ...chunks.slice(pausedAt)]
-          for (const chunk of shown) controller.enqueue(chunk)
-          const isPaused = waiting().length > 0
-          if (isPaused) controller.enqueue(PAUSE)
-          if (isClosed || isPaused) controller.close()
-          else readers.add(controller)
-        },
-        cancel() {
-          readers.delete(output)
-        },
-      })
-    },
+  #release(): void {
+    for (const reader of this.#readers) reader.close()
+    this.#readers.clear()
   }
 }
 

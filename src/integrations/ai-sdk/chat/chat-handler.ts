@@ -61,12 +61,7 @@ export function createChatHandler(given: ChatHandlerOptions): RequestHandler {
   const agents = readServedAgents('createChatHandler', options)
   const feeds = new ChatFeeds(urls)
 
-  async function send(
-    agent: Agent,
-    id: string,
-    message: UIMessage,
-    how: ChatRequest['how'],
-  ): Promise<Response> {
+  async function send(agent: Agent, id: string, message: UIMessage, how: How): Promise<Response> {
     const before = await feeds.current(agent, id)
     if (before && before.waiting().length > 0) {
       const why =
@@ -190,26 +185,18 @@ function streamed(feed: ChatFeed, from: 'start' | 'pause'): Response {
   return createUIMessageStreamResponse({ stream: feed.stream(from), keepAliveMs: 15_000 })
 }
 
-/** A request of `DefaultChatTransport`: the chat's id and all messages that the browser has. */
-interface ChatRequest {
-  id: string
-  /** The last message: a new one, or one with answers to calls. */
-  last: UIMessage
-  /**
-   * How to treat the message: send it (`say`), send the one with its id once more (`again`), or replace the one with
-   * its id (`edit`).
-   */
-  how: 'say' | 'again' | 'edit'
-  /** The name of the agent that answers, from the transport's `body`. */
-  agent?: string
-}
+/**
+ * How to treat a message: send it (`say`), send the one with its id once more (`again`), or replace the one with its id
+ * (`edit`).
+ */
+type How = 'say' | 'again' | 'edit'
 
 /**
- * Reads a request.
+ * Reads a request of `DefaultChatTransport`: the chat's id and all messages that the browser has.
  *
  * @throws ByrefError `body_too_large`, `bad_request`
  */
-async function readChatRequest(request: Request, maxBytes?: number): Promise<ChatRequest> {
+async function readChatRequest(request: Request, maxBytes?: number) {
   const { id, messages, trigger, messageId, agent } = Object(await readBody(request, maxBytes))
   const last: unknown = Array.isArray(messages) ? messages.at(-1) : null
   if (typeof id !== 'string' || !isUIMessage(last)) {
@@ -219,8 +206,9 @@ async function readChatRequest(request: Request, maxBytes?: number): Promise<Cha
     )
   }
   const isEdit = last.role === 'user' && messageId === last.id
-  const how = trigger === 'regenerate-message' ? 'again' : isEdit ? 'edit' : 'say'
-  return { id, last, how, ...(typeof agent === 'string' ? { agent } : {}) }
+  const how: How = trigger === 'regenerate-message' ? 'again' : isEdit ? 'edit' : 'say'
+  // `agent` is the name of the agent that answers, from the transport's `body`.
+  return { id, last, how, agent: typeof agent === 'string' ? agent : undefined }
 }
 
 function isUIMessage(value: unknown): value is UIMessage {

@@ -26,11 +26,6 @@ export interface UIChunkOptions {
   assetUrl?(ref: string): string
 }
 
-/** The assets of the conversation so far, shared by several runs. */
-interface KnownAssets {
-  assets?: Map<string, AssetCreated>
-}
-
 /** Whether this is the run to convert. */
 export type IsRun = (started: EventOf<'RUN_STARTED'>) => boolean
 
@@ -42,8 +37,14 @@ const REASONS: Partial<Record<FinishReason, UIFinishReason>> = {
 
 /** Converts the events of one run to the chunks of `useChat`. A run is one message of the assistant. */
 export class RunChunks {
+  /** The id of the run, which is the id of the message; empty before the run begins. */
+  runId = ''
+  isOver = false
   readonly #isRun: IsRun
-  readonly #assetUrl: (ref: string) => string
+  readonly #options: UIChunkOptions
+  readonly #assets: Map<string, AssetCreated>
+  /** The texts so far, if the app serves assets. */
+  readonly #texts = new Map<string, string>()
   readonly #pieces = new AnswerPieces()
   /** The calls that have no result yet. */
   readonly #calls = new Set<string>()
@@ -52,36 +53,25 @@ export class RunChunks {
   /** The calls of sub-agents that people were asked about, with the answers. */
   readonly #subCalls = new Map<string, { caller: string; approved: boolean | null }>()
   readonly #board = createBoard([])
-  readonly #shown: ShownText
-  #runId = ''
   #isInStep = false
   /** Whether the last step has calls. */
   #hasCalls = false
-  #isOver = false
 
-  constructor(isRun: IsRun, options: UIChunkOptions & KnownAssets) {
+  /** @param assets The assets of the conversation so far. Several runs may share them. */
+  constructor(isRun: IsRun, options: UIChunkOptions, assets = new Map<string, AssetCreated>()) {
     this.#isRun = isRun
-    this.#assetUrl = options.assetUrl ?? ((ref) => ref)
-    this.#shown = new ShownText(options)
-  }
-
-  /** The id of the run, which is the id of the message; empty before the run begins. */
-  get runId(): string {
-    return this.#runId
-  }
-
-  get isOver(): boolean {
-    return this.#isOver
+    this.#options = options
+    this.#assets = assets
   }
 
   /** Returns the chunks of the next event. Give it all events of the conversation: earlier data messages count. */
   take(event: ConversationEvent): UIMessageChunk[] {
-    if (event.type === 'ASSET_CREATED') this.#shown.note(event.payload)
-    if (event.type === 'RUN_STARTED' && this.#runId === '' && this.#isRun(event)) {
-      this.#runId = event.runId
-      return [{ type: 'start', messageId: this.#runId }]
+    if (event.type === 'ASSET_CREATED') this.#assets.set(event.payload.ref, event.payload)
+    if (event.type === 'RUN_STARTED' && this.runId === '' && this.#isRun(event)) {
+      this.runId = event.runId
+      return [{ type: 'start', messageId: this.runId }]
     }
-    const isOfRun = this.#runId !== '' && !this.#isOver
+    const isOfRun = this.runId !== '' && !this.isOver
     if (event.type !== 'NEW_MESSAGE') return isOfRun ? this.#chunksOf(event) : []
     if (event.deliver) return []
     // Data messages from before the run count: they are on the board.
@@ -111,7 +101,7 @@ export class RunChunks {
       case 'reasoning-end':
         return [{ type: piece.type, id: piece.id }]
       case 'text-delta':
-        return [{ type: piece.type, id: piece.id, delta: this.#shown.text(piece) }]
+        return [{ type: piece.type, id: piece.id, delta: this.#textOf(piece) }]
       case 'reasoning-delta':
         return [{ type: piece.type, id: piece.id, delta: piece.delta }]
       case 'call-start': {
@@ -147,6 +137,25 @@ export class RunChunks {
       case 'event':
         return this.#ofEvent(piece.event)
     }
+  }
+
+  #assetUrl(ref: string): string {
+    return this.#options.assetUrl?.(ref) ?? ref
+  }
+
+  /**
+   * Returns a delta as it is shown. Where the app serves assets, embedded references become links. The text before it
+   * decides whether it is in code or in a link.
+   */
+  #textOf({ id, delta }: Extract<AnswerPiece, { type: 'text-delta' }>): string {
+    const { assetUrl } = this.#options
+    if (!assetUrl) return delta
+    const before = this.#texts.get(id) ?? ''
+    const text = before + delta
+    this.#texts.set(id, text)
+    if (!delta.includes('<|')) return delta
+    const asset = (ref: string) => this.#assets.get(ref)
+    return renderEmbeddedRefs(text, assetUrl, { asset, from: before.length })
   }
 
   #ofEvent(event: ConversationEvent): UIMessageChunk[] {
@@ -229,7 +238,7 @@ export class RunChunks {
 
   /** Ends everything that is open. */
   #end(): UIMessageChunk[] {
-    this.#isOver = true
+    this.isOver = true
     const cut = this.#pieces.finish().flatMap((piece) => this.#ofPiece(piece))
     const errorText = 'interrupted: The run ended before this call had a result'
     const open = [...this.#calls].flatMap((toolCallId): UIMessageChunk[] => {
@@ -250,33 +259,6 @@ export class RunChunks {
   }
 }
 
-/** The text of answers. Where the app serves assets, embedded references become links. */
-class ShownText {
-  readonly #assetUrl: UIChunkOptions['assetUrl']
-  readonly #assets: Map<string, AssetCreated>
-  readonly #texts = new Map<string, string>()
-
-  constructor({ assetUrl, assets = new Map() }: UIChunkOptions & KnownAssets) {
-    this.#assetUrl = assetUrl
-    this.#assets = assets
-  }
-
-  note(asset: AssetCreated): void {
-    this.#assets.set(asset.ref, asset)
-  }
-
-  /** Returns a delta as it is shown. The text before it decides whether it is in code or in a link. */
-  text({ id, delta }: Extract<AnswerPiece, { type: 'text-delta' }>): string {
-    if (!this.#assetUrl) return delta
-    const before = this.#texts.get(id) ?? ''
-    const text = before + delta
-    this.#texts.set(id, text)
-    if (!delta.includes('<|')) return delta
-    const asset = (ref: string) => this.#assets.get(ref)
-    return renderEmbeddedRefs(text, this.#assetUrl, { asset, from: before.length })
-  }
-}
-
 function sourceOf({ url, title, mimeType, fileName }: AnswerSource): UIMessageChunk {
   if (url !== undefined) return defined({ type: 'source-url', sourceId: url, url, title })
   const name = title ?? fileName ?? ''
@@ -290,11 +272,9 @@ function sourceOf({ url, title, mimeType, fileName }: AnswerSource): UIMessageCh
   })
 }
 
-function resultOf({
-  id,
-  message,
-  error,
-}: Extract<AnswerPiece, { type: 'result' }>): UIMessageChunk {
+type Result = Extract<AnswerPiece, { type: 'result' }>
+
+function resultOf({ id, message, error }: Result): UIMessageChunk {
   const { content: output } = message
   if (!error) return { type: 'tool-output-available', toolCallId: id, output }
   if (error.code === 'approval_denied') return { type: 'tool-output-denied', toolCallId: id }

@@ -1,11 +1,10 @@
 import { isToolUIPart, readUIMessageStream, type UIMessage, type UIMessageChunk } from 'ai'
 import type { Agent } from '../../../agent/agent-contract.ts'
+import { readState } from '../../../agent/read-conversation.ts'
 import type { Assets } from '../../../assets/assets-contract.ts'
 import { defined } from '../../../assets/defined.ts'
 import { checkOptions, is } from '../../../core/check-options.ts'
-import { emptyConversation } from '../../../core/events/conversation-state.ts'
 import type { AssetCreated } from '../../../core/events/events.ts'
-import { foldAll } from '../../../core/events/fold.ts'
 import { isDeleted, type Message } from '../../../core/messages/message.ts'
 import { type ReadMedia, readParts } from '../../../core/messages/message-parts.ts'
 import { readMetadata } from '../../../core/messages/read-metadata.ts'
@@ -38,8 +37,8 @@ export async function uiMessages(
       pending.delete(id)
     }
   }
-  const shared = { ...options, assets: new Map<string, AssetCreated>() }
-  let run = new RunChunks(() => true, shared)
+  const assets = new Map<string, AssetCreated>()
+  let run = new RunChunks(() => true, options, assets)
   let chunks: UIMessageChunk[] = []
   let asked: readonly string[] = []
   let answers: string[] = []
@@ -59,7 +58,7 @@ export async function uiMessages(
     if (!run.isOver) continue
     // A run whose messages were deleted is not shown.
     if (!areGone(asked) && !areGone(answers)) messages.push(...(await messageOf(chunks)))
-    run = new RunChunks(() => true, shared)
+    run = new RunChunks(() => true, options, assets)
     chunks = []
   }
   if (run.runId === '') add(pending.keys())
@@ -115,12 +114,6 @@ const UI_DATA = 'ui_data'
 function uiIdOf({ id, metadata }: Message): string {
   const uiId = metadata[UI_ID]
   return typeof uiId === 'string' ? uiId : id
-}
-
-/** Maps the URLs that browsers have for the files of a message to their references. */
-function refsByUrl(message: Message, options: UIChunkOptions): Map<string, string> {
-  const refs = partsOf(message).flatMap((part) => (part.type === 'media' ? part.ref : []))
-  return new Map(refs.map((ref) => [urlOf(ref, options), ref]))
 }
 
 /** Returns the URL of a file. A file that is not an asset keeps its own. */
@@ -181,8 +174,7 @@ export async function findMessage(
   conversation: string,
   id: string,
 ): Promise<Message | null> {
-  const records = await Array.fromAsync(readAll(agent.log, conversation))
-  const { messages, inbox } = foldAll(emptyConversation, records)
+  const { messages, inbox } = await readState(agent.log, conversation)
   const isIt = (one: Message): boolean => isUserMessage(one) && uiIdOf(one) === id
   const all = [...messages, ...inbox.map(({ message }) => message)]
   return all.find((one) => isIt(one) && !isDeleted(one)) ?? null
@@ -200,9 +192,11 @@ export async function edited(
   before: Message,
   { assets, ...options }: UIChunkOptions & { assets: Assets },
 ): Promise<MessageInput & { id: string }> {
-  const refs = refsByUrl(before, options)
+  const refs = partsOf(before).flatMap((part) => (part.type === 'media' ? part.ref : []))
+  // Browsers have the URLs of the files.
+  const byUrl = new Map(refs.map((ref) => [urlOf(ref, options), ref]))
   const known = parts.map((part) =>
-    part.type === 'file' ? { ...part, url: refs.get(part.url) ?? part.url } : part,
+    part.type === 'file' ? { ...part, url: byUrl.get(part.url) ?? part.url } : part,
   )
   const { metadata, ...input } = await toInput({ ...rest, id, parts: known }, assets)
   return {

@@ -14,7 +14,7 @@ import { denialIn, type LabelledResult, MessageLabels } from '../../trust/messag
 import type { MessageTrust } from '../../trust/tool-trust.ts'
 
 /** The context of a prompt that is redacted. */
-export interface PromptRedaction {
+interface PromptRedaction {
   trust: MessageTrust
   /** The wrapped tools, by name. */
   tools: ReadonlyMap<string, { described(): Promise<Tool> }>
@@ -22,13 +22,7 @@ export interface PromptRedaction {
 }
 
 /** A prompt without untrusted values. */
-export interface RedactedPrompt {
-  prompt: LanguageModelV4Prompt
-  /** The outputs that stand for a redacted value. They stay as they are. */
-  redacted: ReadonlySet<object>
-  /** Returns whether the body behind a reference may be sent. */
-  shows(ref: string): boolean
-}
+export type RedactedPrompt = Awaited<ReturnType<typeof redactPrompt>>
 
 type Part = Exclude<LanguageModelV4Message['content'], string>[number]
 
@@ -39,7 +33,7 @@ const GUIDE =
 export async function redactPrompt(
   prompt: LanguageModelV4Prompt,
   { trust, tools, assets }: PromptRedaction,
-): Promise<RedactedPrompt> {
+) {
   const labels = new MessageLabels(prompt, trust)
   const redacted = new Set<object>()
   let number = 0
@@ -65,18 +59,20 @@ export async function redactPrompt(
     return { ...part, output }
   }
 
-  const made: LanguageModelV4Prompt = []
-  for (const message of prompt) {
+  // One part after the other, because results are numbered.
+  const made = await Array.fromAsync(prompt, async (message) => {
     const isUsers = message.role === 'user' && trust.attachments === 'untrusted'
-    if (message.role !== 'tool' && !isUsers) made.push(message)
-    else {
-      const content: Part[] = []
-      for (const part of message.content) content.push(await redactPart(part))
-      made.push({ ...message, content } as LanguageModelV4Message)
-    }
+    if (message.role !== 'tool' && !isUsers) return message
+    const content = await Array.fromAsync<Part, Promise<Part>>(message.content, redactPart)
+    return { ...message, content } as LanguageModelV4Message
+  })
+  return {
+    prompt: made,
+    /** The outputs that stand for a redacted value. They stay as they are. */
+    redacted,
+    /** Returns whether the body behind a reference may be sent. */
+    shows: (ref: string): boolean => labels.asset(ref).integrity === 'trusted',
   }
-  const shows = (ref: string): boolean => labels.asset(ref).integrity === 'trusted'
-  return { prompt: made, redacted, shows }
 }
 
 function valueText(

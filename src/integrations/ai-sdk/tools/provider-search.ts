@@ -10,12 +10,9 @@ import { SEARCH_TOOLS } from '../../../boundary/tool-search.ts'
 import { ByrefError } from '../../../core/errors.ts'
 import type { LanguageModel } from '../../../models/language-model.ts'
 
-/** The tool of a provider that searches, and the name of the provider's options. */
-export interface ProviderSearch {
-  id: LanguageModelV4ProviderTool['id']
-  key: string
-}
+type ProviderSearch = Pick<LanguageModelV4ProviderTool, 'id'> & { key: string }
 
+/** The tools of providers that search, and the names of the providers' options. */
 const SEARCHES: Readonly<Record<string, ProviderSearch>> = {
   'anthropic.messages': { id: 'anthropic.tool_search_bm25_20251119', key: 'anthropic' },
   'openai.responses': { id: 'openai.tool_search', key: 'openai' },

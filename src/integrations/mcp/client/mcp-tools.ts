@@ -12,10 +12,10 @@ import { LONGEST_TIMER } from '../../../core/timer.ts'
 import { ACCEPTS } from '../../../policies/trust/check-flow.ts'
 import { dataOrText } from '../../json-in-text.ts'
 import { shownSchema } from '../../plain-tools.ts'
+import { saveBody } from '../assets-for-clients.ts'
 import { labelMeta, type ServerTrust, serverTrust } from '../mcp-labels.ts'
 import { filesFor, mcpTool, resolveArguments } from '../reference-arguments.ts'
 import { freeName, needsOldTask } from '../tools-of-servers.ts'
-import { withLinked } from './linked-resources.ts'
 
 /** Options of {@link mcpTools}. */
 export interface McpToolsOptions {
@@ -176,4 +176,42 @@ function resultOf(name: string, { content, structuredContent, isError }: CallToo
   // The text blocks repeat the structured content.
   const others = content.filter(({ type }) => type !== 'text')
   return others.length === 0 ? structuredContent : { data: structuredContent, content: others }
+}
+
+type Block = CallToolResult['content'][number]
+type Link = Extract<Block, { type: 'resource_link' }>
+
+/** Maximum number of links that are read for one result. */
+const MAX_LINKS = 10
+/** Maximum declared size. Over stdio, the SDK ends the connection after a message of 10 MB. */
+const MAX_BYTES = 5 * 1024 * 1024
+/** Maximum time for each link. All are read at once. */
+const MAX_MS = 10_000
+
+/**
+ * Replaces links in a result by the resources that they link to, stored as assets. A link that cannot be read, or that
+ * exceeds one of the limits, stays a link.
+ */
+async function withLinked(
+  result: CallToolResult,
+  client: Pick<Client, 'readResource'>,
+  { assets, signal }: Pick<ToolContext, 'assets' | 'signal'>,
+): Promise<CallToolResult> {
+  const links = new Set(result.content.filter(isSmallLink).slice(0, MAX_LINKS))
+  if (links.size === 0) return result
+  const until = { signal, timeout: MAX_MS }
+  async function linked(link: Block): Promise<Block> {
+    if (!isSmallLink(link) || !links.has(link)) return link
+    const read = await client.readResource({ uri: link.uri }, until).catch(() => null)
+    const part = read?.contents[0]
+    const saved = part && (await saveBody({ ...part }, assets, { name: link.name ?? null }))
+    if (!saved) return link
+    const { ref, mime, kind, size } = saved
+    return Object.assign({ ...link }, { assetRef: ref, mimeType: mime, kind, size })
+  }
+  return { ...result, content: await Promise.all(result.content.map(linked)) }
+}
+
+function isSmallLink(block: Block): block is Link {
+  return block.type === 'resource_link' && (block.size ?? 0) <= MAX_BYTES
 }

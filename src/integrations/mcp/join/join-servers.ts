@@ -22,10 +22,10 @@ import { REMOTE } from '../reference-arguments.ts'
 import {
   type Channel,
   CLIENT_CAPABILITIES,
+  isUnknownSession,
   ProtocolError,
   type RpcMessage,
 } from '../rpc/json-rpc.ts'
-import { isUnknownSession } from '../rpc/unknown-session.ts'
 import { NOT_RUNNING } from '../tools-of-servers.ts'
 import { OpenCalls } from './open-calls.ts'
 import { ResourcePlaces } from './resource-places.ts'
@@ -35,7 +35,7 @@ import {
   type ServerSource,
   type ServerState,
 } from './server-connection.ts'
-import { type Place, SharedNames } from './shared-names.ts'
+import { SharedItems } from './shared-items.ts'
 
 /** Options of {@link joinServers}. */
 export interface JoinOptions {
@@ -112,10 +112,8 @@ class Joined implements JoinedServers {
   readonly #connected = Promise.withResolvers<void>()
   #toClient: Channel | null = null
   #ready: Promise<unknown> | null = null
-  readonly #toolNames = new SharedNames<Tool>()
-  readonly #promptNames = new SharedNames<Prompt>()
-  #tools = new Map<string, Place<Tool>>()
-  #prompts = new Map<string, Place<Prompt>>()
+  readonly #tools = new SharedItems<Tool>()
+  readonly #prompts = new SharedItems<Prompt>()
 
   constructor(sources: readonly ServerSource[], options: JoinOptions) {
     this.#sources = sources
@@ -151,7 +149,7 @@ class Joined implements JoinedServers {
     await this.#startAll(most)
     return this.#connections.map((connection) => {
       const { name, state, why, protocolVersion } = connection
-      const own = [...this.#tools].filter(([, place]) => place.connection === connection)
+      const own = [...this.#tools.current].filter(([, place]) => place.connection === connection)
       const tools = own.map(([shown, { item }]) => ({ ...item, name: shown }))
       return { name, state, ...(state === 'running' ? {} : { why }), protocolVersion, tools }
     })
@@ -208,12 +206,12 @@ class Joined implements JoinedServers {
     if (isNew) this.#connected.resolve()
     server.setRequestHandler('tools/list', () => ({
       _meta: { [NOT_RUNNING]: this.#notRunning().map(({ name }) => name) },
-      tools: [...this.#tools].map(([name, { item, connection }]) =>
+      tools: [...this.#tools.current].map(([name, { item, connection }]) =>
         shownTool(item, name, connection),
       ),
     }))
     server.setRequestHandler('prompts/list', () => ({
-      prompts: [...this.#prompts].map(([name, { item }]) => ({ ...item, name })),
+      prompts: [...this.#prompts.current].map(([name, { item }]) => ({ ...item, name })),
     }))
     server.setRequestHandler('resources/list', () => ({
       resources: this.#connections.flatMap(({ offers }) => offers.resources),
@@ -223,7 +221,7 @@ class Joined implements JoinedServers {
     }))
     server.setRequestHandler('tools/call', ({ params }, context) => this.#call(params, context))
     server.setRequestHandler('prompts/get', ({ params }, context) => {
-      const place = this.#prompts.get(params.name)
+      const place = this.#prompts.current.get(params.name)
       if (!place) throw new ProtocolError(`There is no prompt "${params.name}"`)
       const { connection, item } = place
       return this.#relay(connection, context, (client, options) =>
@@ -252,7 +250,7 @@ class Joined implements JoinedServers {
     server.setRequestHandler('completion/complete', async ({ params }) => {
       const { ref } = params
       const isPrompt = ref.type === 'ref/prompt'
-      const prompt = isPrompt ? this.#prompts.get(ref.name) : undefined
+      const prompt = isPrompt ? this.#prompts.current.get(ref.name) : undefined
       const place = isPrompt ? undefined : this.#resources.placeOf(ref.uri, this.#connections)
       const connection = prompt?.connection ?? place
       if (!connection) return { completion: { values: [] } }
@@ -266,12 +264,14 @@ class Joined implements JoinedServers {
     params: Parameters<Client['callTool']>[0],
     context: ServerContext,
   ): Promise<CallToolResult | InputRequiredResult> {
-    const place = this.#tools.get(params.name)
+    const place = this.#tools.current.get(params.name)
     if (!place) {
       const why = this.#notRunning().map(
         ({ name, why }) => ` The server "${name}" is not running: ${why}.`,
       )
-      throw new ProtocolError(`${noSuchTool(params.name, [...this.#tools.keys()])}${why.join('')}`)
+      throw new ProtocolError(
+        `${noSuchTool(params.name, [...this.#tools.current.keys()])}${why.join('')}`,
+      )
     }
     const { connection, item } = place
     let client: Client | undefined
@@ -341,8 +341,8 @@ class Joined implements JoinedServers {
 
   readonly #listener: ServerListener = {
     changed: () => {
-      this.#tools = this.#toolNames.of(this.#connections, ({ offers }) => offers.tools)
-      this.#prompts = this.#promptNames.of(this.#connections, ({ offers }) => offers.prompts)
+      this.#tools.update(this.#connections, ({ offers }) => offers.tools)
+      this.#prompts.update(this.#connections, ({ offers }) => offers.prompts)
       const { server } = this.#client ?? {}
       if (!server) return
       const sent = [

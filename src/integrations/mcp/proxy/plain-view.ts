@@ -1,8 +1,7 @@
 import { isPlainObject } from '../../../core/json/json.ts'
 import { join, type Label, TRUSTED, UNTRUSTED } from '../../../core/labels/label.ts'
-import { isAssetRef } from '../../../core/refs/asset-ref.ts'
+import { isAssetRef, parseAssetRef } from '../../../core/refs/asset-ref.ts'
 import { assetTools } from '../../plain-tools.ts'
-import { labelOfCall } from '../../trust/session-labels.ts'
 import { checkNamed } from '../../trust/tool-trust.ts'
 import {
   ASSET_TEMPLATE,
@@ -38,10 +37,10 @@ export function plainView(session: ProxySession, limits: Limits): ProxyView {
   const tools = new ProxyTools(session, {
     isQuarantine: false,
     added: assetTools(session.editing),
-    async read(tool, { written, label, signal }) {
+    async read(tool, { written, label, signal }, assets) {
       if (labels) checkNamed(tool.id, written)
       labels?.showWhole(label)
-      return callAssetTool(tool, written, { assets: session.assetsFor(label), signal })
+      return callAssetTool(tool, written, { assets, signal })
     },
     shown: (answer, { name, ...call }) => short(answer, `${name} result`, call),
     failed: (error) => error,
@@ -80,7 +79,7 @@ export function plainView(session: ProxySession, limits: Limits): ProxyView {
   }
 
   const introduced: Handler = async (request, { ask }) => {
-    tools.noteCapabilities(request)
+    tools.asker.noteCapabilities(request)
     return withGuide(await ask(request))
   }
   /** Answers with the server's result, shortened. */
@@ -141,7 +140,8 @@ async function readAsset(
   { ask }: Peers,
 ): Promise<RpcMessage> {
   const uri = String(request.params?.uri)
-  labels?.showWhole(labelOfCall({ context: TRUSTED, reads: labels.reads({ uri }) }))
+  const parts = parseAssetRef(uri)
+  if (parts) labels?.showWhole(labels.asset(parts))
   try {
     return answerTo(request, await assetAsResource(assets, uri))
   } catch (error) {

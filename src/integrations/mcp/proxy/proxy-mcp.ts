@@ -87,8 +87,7 @@ export function proxyMcp(
     if (info) labels?.noteAsset(info.assetId, label)
     return info
   }
-  const assetsFor: ProxySession['assetsFor'] = (label) => labels?.scoped(assets, label) ?? assets
-  const session = { assets, labels, editing, toolSearch, files, save, assetsFor }
+  const session = { assets, labels, editing, toolSearch, files, save }
   const view =
     trust === 'quarantine'
       ? quarantineView(session)

@@ -13,7 +13,7 @@ import {
 import { ByrefError } from '../../../core/errors.ts'
 import type { ToolCall } from '../../../core/messages/message.ts'
 import { nodeBuiltin } from '../../../node-builtin.ts'
-import { clientToolOf } from '../assets-for-clients.ts'
+import { clientToolOf, textBlock } from '../assets-for-clients.ts'
 import type { Fields, RpcMessage } from '../rpc/json-rpc.ts'
 import { NOT_RUNNING } from '../tools-of-servers.ts'
 import type { ToolCatalog } from './tool-catalog.ts'
@@ -92,7 +92,7 @@ export class ProxySearch {
     const found = Object(await this.#searchTool.execute(Object(args), {} as ToolContext))
     const note = [found.note, this.#missing()].filter(Boolean).join(' ')
     const answer = note === '' ? found : { ...found, note }
-    return { content: [{ type: 'text', text: JSON.stringify(answer) }] }
+    return { content: [textBlock(JSON.stringify(answer))] }
   }
 
   /**
@@ -126,7 +126,7 @@ export class ProxySearch {
     return names.length > 0 ? `These servers are not running: ${namesInText(names)}.` : ''
   }
 
-  #has(name: unknown): boolean {
+  #has(name: string): boolean {
     return name === SEARCH_TOOLS || this.#catalog.own.has(name) || this.#catalog.tools.has(name)
   }
 

@@ -17,7 +17,7 @@ import {
   violationWords,
 } from '../../trust/session-labels.ts'
 import { approvalQuestion, PersonAsker } from '../ask-person.ts'
-import { failedCall, type SaveBody } from '../assets-for-clients.ts'
+import { failedCall, type SaveBody, textBlock } from '../assets-for-clients.ts'
 import { stricterByMeta } from '../mcp-labels.ts'
 import { resolveArguments } from '../reference-arguments.ts'
 import { answerTo, type Fields, type RpcMessage } from '../rpc/json-rpc.ts'
@@ -36,8 +36,6 @@ export interface ProxySession {
   toolSearch: boolean | ToolSearchOptions | undefined
   /** The folder for files whose paths are arguments. */
   files: string | undefined
-  /** Returns assets that note this label for what is saved through them. */
-  assetsFor(label: Label): Assets
   /** Saves bodies with this label. */
   save(label: Label): SaveBody
 }
@@ -51,8 +49,12 @@ export interface ToolView {
   added: readonly AssetTool[]
   /** Whether the client sees only the tools of the server's first list. */
   isQuarantine: boolean
-  /** Runs one of the added tools. Returns its result for the client. */
-  read(tool: AssetTool, call: ProxyCall): Promise<Fields>
+  /**
+   * Runs one of the added tools. Returns its result for the client.
+   *
+   * @param assets Assets that note the label of the call for what is saved through them.
+   */
+  read(tool: AssetTool, call: ProxyCall, assets: Assets): Promise<Fields>
   /** Returns the answer of the server, for the client. */
   shown(answer: RpcMessage, call: ProxyCall): Promise<RpcMessage>
   /** The error of a call that was not sent, for the client. */
@@ -71,13 +73,15 @@ export interface ProxyCall {
   /** The label of everything that the call is given. */
   label: Label
   signal: AbortSignal
+  /** Whether it came through `call_tool`. Wrong arguments are then answered with the parameters of the tool. */
+  isFound: boolean
 }
 
 /** The tools of one session: answers `tools/list` and `tools/call`. */
 export class ProxyTools {
   readonly #session: ProxySession
   readonly #view: ToolView
-  readonly #asker = new PersonAsker()
+  readonly asker = new PersonAsker()
   #catalog: Promise<ToolCatalog> | null = null
   /** Undefined until the first list is known, which decides for the whole session. */
   #search: ProxySearch | null | undefined
@@ -101,11 +105,6 @@ export class ProxyTools {
     return Boolean(this.#search)
   }
 
-  /** Notes the capabilities that a client declares in a request. */
-  noteCapabilities(request: RpcMessage): void {
-    this.#asker.noteCapabilities(request)
-  }
-
   /** Returns the catalog as it was last read; null before that. */
   async known(): Promise<ToolCatalog | null> {
     return (await this.#catalog?.catch(() => null)) ?? null
@@ -119,7 +118,7 @@ export class ProxyTools {
   }
 
   readonly call: Handler = async (request, peers) => {
-    this.noteCapabilities(request)
+    this.asker.noteCapabilities(request)
     // Not every server reports changes.
     if (this.#search?.isStale(request)) this.changed()
     const { tools } = await this.#read(request, peers)
@@ -140,26 +139,29 @@ export class ProxyTools {
   async #call(request: RpcMessage, sent: RpcMessage, peers: Peers): Promise<RpcMessage> {
     const { name, arguments: given, _meta } = Object(request.params)
     const { isQuarantine, read, shown, failed } = this.#view
-    const known = this.#session.labels
+    const { labels: known, assets } = this.#session
     const { own, tools } = await this.#read(request, peers)
     const written = isPlainObject(given) ? given : {}
     const context = stricterByMeta(known?.context ?? UNKNOWN, _meta)
     const labelsOf = known && ((ref: AssetRefParts) => ({ label: known.asset(ref) }))
-    const reads = labelsOf ? await assetReads(written, labelsOf, this.#session.assets) : []
+    const reads = labelsOf ? await assetReads(written, labelsOf, assets) : []
     const labels = { context, reads }
     const { signal } = peers
     const tool = tools.get(name)
-    const about = { request, name: String(name), tool, written, signal }
+    const about = { request, name: String(name), tool, written, signal, isFound: request !== sent }
     const call: ProxyCall = { ...about, labels, label: labelOfCall(labels) }
     const added = own.get(name)
-    if (added) return answerTo(request, await read(added, call))
+    if (added) {
+      const scoped = known?.scoped(assets, call.label) ?? assets
+      return answerTo(request, await read(added, call, scoped))
+    }
     if (isQuarantine && !tool) {
       const error = new ByrefError('tool_not_found', 'There is no tool with this name')
       return answerTo(request, failedCall(error))
     }
     let ready: RpcMessage
     try {
-      ready = await this.#resolved(call, { isChecked: request !== sent }, peers)
+      ready = await this.#resolved(call, peers)
     } catch (error) {
       return answerTo(request, failedCall(failed(error)))
     }
@@ -173,7 +175,7 @@ export class ProxyTools {
   #withChangeNote(answer: RpcMessage): RpcMessage {
     const { content } = Object(answer.result)
     if (this.#changes.length === 0 || !Array.isArray(content)) return answer
-    const note = { type: 'text', text: this.#changes.join('\n') }
+    const note = textBlock(this.#changes.join('\n'))
     this.#changes = []
     return { ...answer, result: { ...answer.result, content: [...content, note] } }
   }
@@ -207,21 +209,16 @@ export class ProxyTools {
   /**
    * Returns the request with the values of its references. Returns an answer if the client must ask its person first.
    *
-   * @param isChecked Whether wrong arguments are answered with the parameters of the tool.
    * @throws ByrefError of the reference that failed; `flow_denied`, `invalid_arguments`
    */
-  async #resolved(
-    call: ProxyCall,
-    { isChecked }: { isChecked: boolean },
-    { askClient }: Peers,
-  ): Promise<RpcMessage> {
+  async #resolved(call: ProxyCall, { askClient }: Peers): Promise<RpcMessage> {
     const { request, tool, written, labels } = call
     const { assets, files, labels: known } = this.#session
     if (!tool) return request
     const args = await resolveArguments(tool, written, { assets, files })
-    if (isChecked) await checkFound(tool, args)
+    if (call.isFound) await checkFound(tool, args)
     if (!known) return withArguments(call, args)
-    const before = this.#asker.answered(request)
+    const before = this.asker.answered(request)
     if (before?.approved) return withArguments(call, before.given, true)
     // A value that was filled in has an origin, even without a label.
     const isUnknown = args !== written && labels.reads.length === 0
@@ -232,7 +229,7 @@ export class ProxyTools {
     // In quarantine, the person sees references in place of the values.
     const shown = this.#view.isQuarantine ? written : args
     const question = { message: approvalQuestion(tool.id, shown, [words]), given: args }
-    const answer = before ? false : await this.#asker.ask(request, question, askClient)
+    const answer = before ? false : await this.asker.ask(request, question, askClient)
     if (answer === true) return withArguments(call, args)
     if (answer) return answer
     const end = answer === null ? '' : '; the person who was asked did not allow it'

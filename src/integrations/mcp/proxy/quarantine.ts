@@ -12,7 +12,7 @@ import { redactedText } from '../../../core/labels/redact-value.ts'
 import { isAssetRef } from '../../../core/refs/asset-ref.ts'
 import { assetTools, runAssetTool } from '../../plain-tools.ts'
 import { checkNamed } from '../../trust/tool-trust.ts'
-import { failedCall } from '../assets-for-clients.ts'
+import { failedCall, textBlock } from '../assets-for-clients.ts'
 import { labelMeta, stricterByMeta } from '../mcp-labels.ts'
 import {
   answerTo,
@@ -23,8 +23,8 @@ import {
   METHOD_NOT_FOUND,
   ProtocolError,
   type RpcMessage,
+  readPages,
 } from '../rpc/json-rpc.ts'
-import { readPages } from '../rpc/read-pages.ts'
 import type { FromServer, Handler, Peers } from '../rpc/relay.ts'
 import { type ProxyCall, type ProxySession, ProxyTools, type ProxyView } from './proxy-tools.ts'
 import { redactResult } from './redact-result.ts'
@@ -49,7 +49,7 @@ export function quarantineView(session: ProxySession): ProxyView {
   const tools = new ProxyTools(session, {
     isQuarantine: true,
     added: assetTools(session.editing).filter((tool) => MAKING.has(tool)),
-    read: (tool, call) => make(tool, call, session.assetsFor(call.label)),
+    read: make,
     failed: failureHere,
     shown,
   })
@@ -83,7 +83,7 @@ export function quarantineView(session: ProxySession): ProxyView {
   const initialized = pinned(describedServer)
   const handlers: Record<string, Handler> = {
     initialize(request, peers) {
-      tools.noteCapabilities(request)
+      tools.asker.noteCapabilities(request)
       return initialized(request, peers)
     },
     'server/discover': pinned(describedServer),
@@ -167,10 +167,6 @@ function confirm(toServer: (request: RpcMessage) => RpcMessage): Handler {
     await ask(toServer(request), peers)
     return answerTo(request, {})
   }
-}
-
-function textBlock(text: string): Fields {
-  return { type: 'text', text }
 }
 
 /** An error whose message contains no text of the server. */

@@ -7,7 +7,7 @@ import { cutText } from '../../../core/json/cut.ts'
 import { isPlainObject } from '../../../core/json/json.ts'
 import { nodeBuiltin } from '../../../node-builtin.ts'
 import { dataInText } from '../../json-in-text.ts'
-import type { ReadingToolNames, SaveBody } from '../assets-for-clients.ts'
+import { type ReadingToolNames, type SaveBody, textBlock } from '../assets-for-clients.ts'
 import type { Fields } from '../rpc/json-rpc.ts'
 
 const { isDeepStrictEqual } = nodeBuiltin('node:util')
@@ -128,7 +128,7 @@ class Shortener {
     const { body, name } = this.#bodyOf(block)
     const short = this.#repeated(text) ?? (await this.#body(body, name))?.text
     if (short === undefined) return [block]
-    const note = textBlock(short, annotations)
+    const note = { ...textBlock(short), ...(annotations !== undefined && { annotations }) }
     return type === 'image' && this.#options.showImages ? [block, note] : [note]
   }
 
@@ -216,8 +216,4 @@ function placeholder(
     `Pass it as a parameter of any tool instead of writing it out${field}; within a text write <|${ref}|>. ${how}.`,
   ]
   return { ref, text: [...lines, ...(begin ? ['It begins:', begin] : [])].join('\n') }
-}
-
-function textBlock(text: string, annotations?: unknown): Fields {
-  return { type: 'text', text, ...(annotations === undefined ? {} : { annotations }) }
 }

@@ -3,46 +3,36 @@ import type { JsonSchema } from '../../../boundary/describe-schema.ts'
 import type { Tool } from '../../../boundary/tool.ts'
 import { isPlainObject } from '../../../core/json/json.ts'
 import { shownSchema } from '../../plain-tools.ts'
-import { clientToolOf, READING_TOOLS, type ReadingToolNames } from '../assets-for-clients.ts'
+import { clientToolOf, READING_TOOLS } from '../assets-for-clients.ts'
 import { serverTrust } from '../mcp-labels.ts'
 import { filesFor, mcpTool } from '../reference-arguments.ts'
-import type { Fields, RpcMessage } from '../rpc/json-rpc.ts'
-import { readPages } from '../rpc/read-pages.ts'
-import type { Ask } from '../rpc/relay.ts'
+import { type Ask, type Fields, type RpcMessage, readPages } from '../rpc/json-rpc.ts'
 
 /** The tools of a server, and those that are added to them. */
-export interface ToolCatalog {
-  /** The server's tools, as the client sees them. */
-  shown: readonly Fields[]
-  /** The tools that are added to them. */
-  added: readonly Fields[]
-  /** The other fields of the server's list. */
-  rest: Fields
-  /** The server's tools, with what their annotations say for the trust policy. */
-  tools: ReadonlyMap<unknown, Tool>
-  /** The added tools, by names that the server does not use. */
-  own: ReadonlyMap<unknown, AssetTool>
-  readingTools: ReadingToolNames
-}
+export type ToolCatalog = Awaited<ReturnType<typeof readToolCatalog>>
 
 /** Reads all tools of a server. Their pages become one, so that an added tool never has the name of another. */
 export async function readToolCatalog(
   request: RpcMessage,
   ask: Ask,
   { adding, files }: { adding: readonly AssetTool[]; files?: string },
-): Promise<ToolCatalog> {
+) {
   const { items, rest } = await readPages({ ...request, method: 'tools/list' }, ask, 'tools')
   const found = items.filter(isPlainObject)
   const names = new Set(found.map(({ name }) => name))
   const free = (id: string): string => (names.has(id) ? free(`byref_${id}`) : id)
-  const named = new Map(adding.map((tool) => [free(tool.id), tool]))
-  const added = [...named].map(([name, tool]) => clientToolOf(tool, name))
+  const own = new Map(adding.map((tool) => [free(tool.id), tool]))
   return {
+    /** The server's tools, as the client sees them. */
     shown: found.map(shown),
-    added,
+    /** The tools that are added to them. */
+    added: [...own].map(([name, tool]) => clientToolOf(tool, name)),
+    /** The other fields of the server's list. */
     rest,
+    /** The server's tools, with what their annotations say for the trust policy. */
     tools: new Map(found.map((one) => [one.name, toolOf(one, filesFor(one, files))])),
-    own: named,
+    /** The added tools, by names that the server does not use. */
+    own,
     readingTools: { fetch: free(READING_TOOLS.fetch), search: free(READING_TOOLS.search) },
   }
 }

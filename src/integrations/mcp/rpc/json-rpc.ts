@@ -73,6 +73,45 @@ export function failureOf({ id }: RpcMessage, error: unknown): RpcMessage {
   return { jsonrpc: '2.0', id, error: { code, message, ...(data !== undefined && { data }) } }
 }
 
+/** Sends a request and resolves to the answer. */
+export type Ask = (request: RpcMessage) => Promise<RpcMessage>
+
+/** Maximum pages of a list that are read. */
+const MAX_PAGES = 1_000
+
+/**
+ * Reads all items of a list of the server, and the other fields of its first page. A server without such a list has an
+ * empty one.
+ */
+export async function readPages({ method, params }: RpcMessage, ask: Ask, key: string) {
+  // A progress token belongs to the client's own request.
+  const { progressToken: _, ...meta } = Object(params?._meta)
+  const items: unknown[] = []
+  let rest: Fields | null = null
+  let cursor: unknown
+  for (let page = 0; page < MAX_PAGES && (page === 0 || cursor); page++) {
+    const asking = { ...(cursor ? { cursor } : {}), ...(params?._meta ? { _meta: meta } : {}) }
+    const id = `byref-${crypto.randomUUID()}`
+    const answer = await ask({ jsonrpc: '2.0', id, method, params: asking })
+    if (answer.error && !isUnknownMethod(answer)) throw answer.error
+    const { [key]: found, nextCursor, ...others } = answer.result ?? {}
+    if (Array.isArray(found)) items.push(...found)
+    rest ??= others
+    cursor = nextCursor
+  }
+  return { items, rest: rest ?? {} }
+}
+
+/**
+ * Returns whether a server at a URL rejected a request because it does not know its session. It has not run the request
+ * then. Some servers answer with 400 in place of 404.
+ */
+export function isUnknownSession(error: unknown, sessionId: string | undefined): boolean {
+  const { status, message } = Object(error) as { status?: number; message?: string }
+  if (status === 404) return true
+  return status === 400 && sessionId !== undefined && /session/i.test(message ?? '')
+}
+
 /** What happened to a request whose connection ended, after the name of the server. */
 export const CUT_OFF =
   'has closed the connection without an answer. The request may or may not have taken effect. Check before you repeat it'

@@ -1,8 +1,5 @@
 import { inBackground } from '../../../core/in-background.ts'
-import { type Channel, failureOf, type RpcMessage } from './json-rpc.ts'
-
-/** Sends a request and resolves to the answer. */
-export type Ask = (request: RpcMessage) => Promise<RpcMessage>
+import { type Ask, type Channel, failureOf, type RpcMessage } from './json-rpc.ts'
 
 /** The two sides of the relay, for a handler. */
 export interface Peers {

@@ -97,9 +97,9 @@ export async function askAgent(
   const found = conversation && !asked ? await agent.log.find(conversation) : null
   const earlier = found?.status === 'waiting' ? (agent.resume(found.id) as Run) : null
   let isEarlier = asked ? asked.isEarlier : earlier !== null
-  let run = asked
-    ? await approveAndResume(agent, asked, { responses: mcpReq.inputResponses, by: sender.reader })
-    : (earlier ?? send())
+  const answer = mcpReq.inputResponses?.approve
+  if (asked) await approveCall(agent, asked, { answer, by: sender.reader })
+  let run = asked ? (agent.resume(asked.conversation) as Run) : (earlier ?? send())
   // Also aborts when the request that asked the person ends.
   const over = new AbortController()
   mcpReq.signal.addEventListener('abort', () => run.cancel(), { signal: over.signal })
@@ -169,16 +169,7 @@ function speakerOf({ reader }: Sender): Speaker {
   return { sender, speaksAsOthers: false }
 }
 
-/** Approves or rejects the call that the question is about, and continues its run. */
-async function approveAndResume(
-  agent: Agent,
-  { conversation, call }: Asked,
-  { responses = {}, by }: { responses?: Record<string, unknown>; by: string | null },
-): Promise<Run> {
-  await approveCall(agent, { conversation, call }, { answer: responses.approve, by })
-  return agent.resume(conversation) as Run
-}
-
+/** Approves or rejects the call that a question is about. */
 function approveCall(
   agent: Agent,
   { conversation, call }: Pick<Asked, 'conversation' | 'call'>,

@@ -117,7 +117,7 @@ export function createMcpServer(options: McpServerOptions): McpEndpoint {
     const message = `createMcpServer has a tool "${clash}" of its own: give the agent another name`
     throw new ByrefError('config_invalid', message)
   }
-  let opened: Promise<OpenedServer> | undefined
+  let opened: ReturnType<typeof openServer> | undefined
   const open = () => {
     opened ??= openServer(agents, options)
     return opened
@@ -133,14 +133,7 @@ export function createMcpServer(options: McpServerOptions): McpEndpoint {
 
 type Sdk = typeof import('@modelcontextprotocol/server')
 
-interface OpenedServer extends Pick<McpEndpoint, 'stdio' | 'close'> {
-  answer(request: Request): Promise<Response>
-}
-
-async function openServer(
-  agents: readonly Agent[],
-  options: McpServerOptions,
-): Promise<OpenedServer> {
+async function openServer(agents: readonly Agent[], options: McpServerOptions) {
   const sdk = await optionalPeer('@modelcontextprotocol/server', 'createMcpServer')
   const { fromJsonSchema, McpServer: Server } = sdk
   const { descriptions = {}, namespace, allowedHosts = [], secret, editing = false } = options
@@ -191,7 +184,7 @@ async function openServer(
   const handler = sdk.createMcpHandler(connect)
   const hosts = [...sdk.localhostAllowedHostnames(), ...allowedHosts]
   return {
-    async answer(request) {
+    async answer(request: Request): Promise<Response> {
       const refused =
         sdk.hostHeaderValidationResponse(request, hosts) ??
         sdk.originValidationResponse(request, hosts)
@@ -225,15 +218,13 @@ async function openServer(
   }
 }
 
+type ServedAssets = { assets: Assets; guard: ReturnType<typeof readableAssets>; editing: boolean }
+
 /** Adds the tools that read assets, and the assets as resources. */
 function registerAssets(
   { fromJsonSchema, ResourceTemplate }: Sdk,
   server: McpServer,
-  {
-    assets,
-    guard,
-    editing,
-  }: { assets: Assets; guard: ReturnType<typeof readableAssets>; editing: boolean },
+  { assets, guard, editing }: ServedAssets,
 ): void {
   for (const tool of assetTools(editing)) {
     const inputSchema = fromJsonSchema<Record<string, unknown>>({ ...tool.inputSchema })
@@ -247,9 +238,7 @@ function registerAssets(
       return (label ? withLabel(result, label) : result) as CallToolResult
     })
   }
-  const list = async () => ({
-    resources: await guard.list((await newestAssets(assets)).resources),
-  })
+  const list = async () => ({ resources: await guard.list(await newestAssets(assets)) })
   const read = async (uri: URL) => {
     const label = await guard.given('read', { uri: uri.href })
     if (label instanceof ByrefError) throw label
