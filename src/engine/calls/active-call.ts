@@ -26,7 +26,6 @@ import type { LabelTree } from '../../core/labels/label-tree.ts'
 import type { Labels } from '../../core/labels/labels.ts'
 import { formatVariable, parseVariableRef } from '../../core/refs/variable-ref.ts'
 import type { CallItem, CallOutcome, ExecutionChanges, PolicyCall } from '../../policies/policy.ts'
-import { inputLabel } from '../../policies/trust/input-label.ts'
 import { type NotedReads, noteReads } from '../../policies/trust/note-reads.ts'
 import { callError } from '../run-errors.ts'
 import type { RunScope } from '../run-scope.ts'
@@ -117,7 +116,7 @@ export class ActiveCall implements PolicyCall {
   ): Promise<Awaited<T>> {
     const { labels } = this
     const { signal, assets } = this.#scope
-    const noted = labels ? noteReads(labels, inputLabel(this, labels, reads)) : null
+    const noted = labels && noteReads(this, labels, reads)
     if (noted) this.#noted.push(noted)
     const usedAssets = noted?.assets(assets, []) ?? assets
     const { context, end } = openContext(this.#scope, {

@@ -4,7 +4,6 @@ import { type LabelTree, wholeOf } from '../../core/labels/label-tree.ts'
 import type { Labels } from '../../core/labels/labels.ts'
 import type { CallOutcome, Execution, ExecutionChanges } from '../policy.ts'
 import { labelEdit } from './edited-labels.ts'
-import { inputLabel } from './input-label.ts'
 import { type NotedReads, noteReads } from './note-reads.ts'
 import { labelledAssets, resultLabels } from './result-labels.ts'
 
@@ -12,15 +11,13 @@ import { labelledAssets, resultLabels } from './result-labels.ts'
 export class TrackedExecution {
   readonly #execution: Execution
   readonly #labels: Labels
-  readonly #input: Label
   readonly #noted: NotedReads
   #started: { input: unknown } | null = null
 
   constructor(execution: Execution, labels: Labels) {
     this.#execution = execution
     this.#labels = labels
-    this.#input = inputLabel(execution.call, labels, execution.reads)
-    this.#noted = noteReads(labels, this.#input)
+    this.#noted = noteReads(execution.call, labels, execution.reads)
     this.#retain()
   }
 
@@ -52,7 +49,8 @@ export class TrackedExecution {
 
   /** The label of what this execution received and has read. */
   #all(): Label {
-    return join(this.#input, this.#noted.trust.read)
+    const { input, read } = this.#noted.trust
+    return join(input, read)
   }
 
   /**
@@ -66,7 +64,7 @@ export class TrackedExecution {
 
   #treeOf(outcome?: CallOutcome): LabelTree {
     // A failure before the tool starts reveals only the input of the call.
-    if (!this.#started) return { label: this.#input }
+    if (!this.#started) return { label: this.#noted.trust.input }
     const { tool, call } = this.#execution
     const { input } = this.#started
     const about = { tool, callId: call.toolCallId, input, result: outcome?.value }
