@@ -50,12 +50,17 @@ export interface KnownAsset {
   after: number
 }
 
-/** Options of {@link Placer}: see `TranscriptOptions`. */
+/** Options of {@link Placer}. */
 export interface PlacerOptions {
+  /** Returns the text on a topic; null if there is none. */
   guide(topic: PlacedTopic): string | null
+  /** Whether large data is shown in full, because the model has no tools to read more. Default: false. */
   wholeData?: boolean
+  /** Whether a file must be left out without a note. Default: never. */
   hides?(ref: string): boolean
+  /** Default: `named`. */
   describeAssets?: DescribedAssets
+  /** Whether the model accepts the type of a file. Other files do not count as bodies. Default: always. */
   accepts?(part: MediaPart): boolean
 }
 

@@ -17,8 +17,13 @@ import { acceptsFile } from '../../prompt/media/media-plan.ts'
 import { MAX_TEXT_CHARS } from '../../prompt/media/media-source.ts'
 import type { PlacedTopic } from '../../prompt/mentions.ts'
 import { type PromptBudget, planCompaction } from '../../prompt/plan-compaction.ts'
-import { PromptBuilder, type PromptSource } from '../../prompt/prompt-builder.ts'
-import { compactionDue, lastStep, promptTokens } from '../../prompt/prompt-size.ts'
+import {
+  compactionDue,
+  lastStep,
+  PromptBuilder,
+  type PromptSource,
+  promptTokens,
+} from '../../prompt/prompt-builder.ts'
 import { Redaction } from '../../prompt/redaction.ts'
 import type { TranscriptOptions } from '../../prompt/transcript.ts'
 import { mediaOfItem, type TranscriptItem } from '../../prompt/transcript-item.ts'
