@@ -1,3 +1,4 @@
+import { boundaryOf } from '../boundary/boundary.ts'
 import { ByrefError, loggedMessage, UnavailableError } from '../core/errors.ts'
 import {
   type ConversationState,
@@ -225,6 +226,7 @@ export class ConversationRunner {
       namespace,
       context: run.context === undefined ? settings.context : run.context,
       assets: settings.assets,
+      boundary: boundaryOf(() => settings.assets),
       signal: action.signal,
       // New for each action, so that work of an aborted action cannot keep slots from this one.
       slots: new Slots(settings.limits.parallelCalls),

@@ -1,7 +1,6 @@
 import { createdPayload } from '../../assets/asset-events.ts'
 import { toAssetStore } from '../../assets/asset-facade.ts'
 import type { Assets } from '../../assets/assets-contract.ts'
-import { boundaryOf } from '../../boundary/boundary.ts'
 import type { CallPlan } from '../../boundary/call-plan.ts'
 import type { Tool, ToolContext } from '../../boundary/tool.ts'
 import {
@@ -103,10 +102,9 @@ export class ActiveCall implements PolicyCall {
   }
 
   readonly withInput: PolicyCall['withInput'] = (item, use) => {
-    const { assets } = this.#scope
-    return boundaryOf(() => assets).withInput(
-      { tool: this.tool, arguments: item.arguments },
-      (input) => this.#withContext(item, (context) => use(input, context)),
+    const call = { tool: this.tool, arguments: item.arguments }
+    return this.#scope.boundary.withInput(call, (input) =>
+      this.#withContext(item, (context) => use(input, context)),
     )
   }
 
