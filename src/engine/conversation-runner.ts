@@ -15,7 +15,6 @@ import type { Decide, Entry } from './append-batch.ts'
 import { CallRunner } from './calls/call-runner.ts'
 import { isRejection } from './calls/record-call.ts'
 import { hasOwnerEnded } from './lease-owner.ts'
-import { checkPrice } from './limits.ts'
 import { callsOf, deadlineOf, ForeignRunError, type Next, next, onlySubAgentsWait } from './next.ts'
 import {
   claimEntry,
@@ -33,7 +32,7 @@ import {
   runFailure,
 } from './run-errors.ts'
 import type { RunScope } from './run-scope.ts'
-import type { AgentSettings } from './run-settings.ts'
+import { type AgentSettings, checkPrice } from './run-settings.ts'
 import type { Session } from './session.ts'
 import { askModel, compactPrompt } from './steps/ask-model.ts'
 import { logBrokenAnswer } from './steps/log-answer.ts'

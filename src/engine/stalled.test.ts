@@ -6,10 +6,8 @@ import { createMemoryLog } from '../log/memory-log.ts'
 import { composePolicies } from '../policies/policy.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
 import { ConversationRunner } from './conversation-runner.ts'
-import { resolveLimits } from './limits.ts'
-import { resolvePromptOptions } from './prompt-settings.ts'
 import { stalledRuns } from './run-errors.ts'
-import type { AgentSettings } from './run-settings.ts'
+import { type AgentSettings, resolveLimits, resolvePromptOptions } from './run-settings.ts'
 import { Session } from './session.ts'
 
 const LEASE_MS = 40

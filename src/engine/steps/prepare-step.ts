@@ -4,12 +4,16 @@ import { checkOptions, is, type OptionTable } from '../../core/check-options.ts'
 import { ByrefError, errorMessage } from '../../core/errors.ts'
 import { onceResolved } from '../../core/once-resolved.ts'
 import { capabilitiesOf } from '../../models/capabilities.ts'
-import { type LanguageModel, MODEL } from '../../models/language-model.ts'
+import {
+  type LanguageModel,
+  MODEL,
+  MODEL_SETTINGS,
+  type ModelSettings,
+  modelSettings,
+} from '../../models/language-model.ts'
 import type { ModelCapabilities } from '../../models/model-capabilities.ts'
-import { MODEL_SETTINGS, type ModelSettings, modelSettings } from '../../models/model-settings.ts'
-import { checkPrice } from '../limits.ts'
 import { type RunScope, workOf } from '../run-scope.ts'
-import type { StepSettings } from '../run-settings.ts'
+import { checkPrice, type StepSettings } from '../run-settings.ts'
 import { hiddenTools, laterTools } from './step-prompts.ts'
 
 const STEP_SETTINGS: OptionTable<StepSettings> = {

@@ -1,6 +1,6 @@
 import { describeTools } from '../../boundary/describe-tool.ts'
 import type { ConversationState } from '../../core/events/conversation-state.ts'
-import type { ModelSettings } from '../../models/model-settings.ts'
+import type { ModelSettings } from '../../models/language-model.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
 import type { AgentSettings } from '../run-settings.ts'
 
