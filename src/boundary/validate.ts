@@ -5,6 +5,7 @@ import { inCurrentDraft, mapSubschemas } from '../core/board/schema-keywords.ts'
 import { ByrefError, errorMessage } from '../core/errors.ts'
 import { warn } from '../core/in-background.ts'
 import { isPlainObject } from '../core/json/json.ts'
+import { oncePer } from '../core/once-resolved.ts'
 import { withinTime } from '../core/time-limit.ts'
 import { isStandardSchema, type JsonSchema } from './describe-schema.ts'
 import { describeTool } from './describe-tool.ts'
@@ -14,7 +15,6 @@ import { withParameters } from './tool-index.ts'
 
 let Validator: typeof Ajv2020 | null = null
 let ajv: Ajv2020 | null = null
-const compiled = new WeakMap<JsonSchema, (value: unknown) => ErrorObject[]>()
 /** Number of schemas that the validator has compiled. It never frees one, so it is replaced after MAX_USES. */
 let uses = 0
 const MAX_USES = 200
@@ -38,13 +38,10 @@ const SLOW = /"(?:pattern|patternProperties|\$ref|\$dynamicRef)":/
  * from people and servers. What takes too long is not valid.
  */
 export function schemaIssues(schema: JsonSchema, value: unknown): ErrorObject[] {
-  let check = compiled.get(schema)
-  if (!check) {
-    check = compile(schema)
-    compiled.set(schema, check)
-  }
-  return check(value)
+  return compiled(schema)(value)
 }
+
+const compiled = oncePer(compile)
 
 function compile(schema: JsonSchema): (value: unknown) => ErrorObject[] {
   if (!Validator)

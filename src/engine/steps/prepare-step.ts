@@ -2,7 +2,7 @@ import { describeTools } from '../../boundary/describe-tool.ts'
 import type { Tool } from '../../boundary/tool.ts'
 import { checkOptions, is, type OptionTable } from '../../core/check-options.ts'
 import { ByrefError, errorMessage } from '../../core/errors.ts'
-import { onceResolved } from '../../core/once-resolved.ts'
+import { oncePer, onceResolved } from '../../core/once-resolved.ts'
 import { capabilitiesOf } from '../../models/capabilities.ts'
 import {
   type LanguageModel,
@@ -59,7 +59,7 @@ export async function prepareStep(scope: RunScope, messageId: string): Promise<P
     ? laterTools(settings, session.state)
     : hiddenTools(settings, session.state)
   const stepSettings = modelSettings(chosen.settings)
-  const capabilities = chosen.model && (await scope.during(() => cachedCapabilities(model)))
+  const capabilities = chosen.model && (await scope.during(() => capabilitiesOnce(model)()))
   if (capabilities) checkPrice(capabilities, settings.limits)
   return {
     scope: { ...scope, settings: { ...settings, model, tools } },
@@ -75,13 +75,9 @@ export async function prepareStep(scope: RunScope, messageId: string): Promise<P
 }
 
 /** Prompts are built anew when the object changes, so each model has one. */
-const cached = new WeakMap<LanguageModel, () => Promise<ModelCapabilities>>()
-
-function cachedCapabilities(model: LanguageModel): Promise<ModelCapabilities> {
-  const capabilities = cached.get(model) ?? onceResolved(() => capabilitiesOf(model))
-  cached.set(model, capabilities)
-  return capabilities()
-}
+const capabilitiesOnce = oncePer((model: LanguageModel) =>
+  onceResolved(() => capabilitiesOf(model)),
+)
 
 async function askApp(scope: RunScope, messageId: string): Promise<StepSettings | undefined> {
   const { settings, context } = scope

@@ -7,6 +7,7 @@ import type { ConversationEvent } from '../../core/events/events.ts'
 import { join, joinAll, type Label, readLabel, TRUSTED, UNKNOWN } from '../../core/labels/label.ts'
 import { wholeOf } from '../../core/labels/label-tree.ts'
 import type { Labels } from '../../core/labels/labels.ts'
+import { oncePer } from '../../core/once-resolved.ts'
 import { type AssetRefParts, isAssetRef, parseAssetRef } from '../../core/refs/asset-ref.ts'
 import { ownInstance } from '../../core/refs/own-instance.ts'
 import { referencesIn } from '../../core/refs/references-in.ts'
@@ -116,7 +117,7 @@ function notedAssets(assets: Assets, noting: Noting): Assets {
  */
 export function inputLabel(call: PolicyCall, labels: Labels, reads?: readonly Read[]): Label {
   const { toolCallId, each, state } = call
-  const read = reads ? labelOf(reads) : readsOf(call)
+  const read = reads ? labelOf(reads) : readByAll(call.items)
   const over = each ? [wholeOf(each)] : []
   // The values that a person approved. The same names may have other values by now.
   const approved = state.approval?.label ? [readLabel(state.approval.label)] : []
@@ -125,15 +126,10 @@ export function inputLabel(call: PolicyCall, labels: Labels, reads?: readonly Re
 
 const labelOf = (reads: readonly Read[]): Label => joinAll(reads.map((one) => wholeOf(one.labels)))
 
-/** Caches the label of what the items of a call read. */
-const allReads = new WeakMap<PolicyCall['items'], Label>()
-
-/** Returns the label of everything a call reads. It is computed once, because every failed item needs it. */
-function readsOf({ items }: PolicyCall): Label {
-  const label = allReads.get(items) ?? labelOf(items.flatMap(({ reads }) => reads))
-  allReads.set(items, label)
-  return label
-}
+/** Returns the label of everything that the items of a call read. Every failed item needs it. */
+const readByAll = oncePer((items: PolicyCall['items']) =>
+  labelOf(items.flatMap(({ reads }) => reads)),
+)
 
 /**
  * Returns the label of the references in a call, if the call has read nothing: it failed before, or a person approved
