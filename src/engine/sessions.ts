@@ -188,7 +188,7 @@ export class Sessions {
       leaseMs,
       callHandlers,
       id: conversation,
-      labelled: settings.trust !== null,
+      settings,
       followUp: (session, events) => followUp(session, settings, events),
       onStream: (event) => onStream(conversation, event),
       onHandlerError: (session, error) => this.#handlerFailed(opened, session, error),
