@@ -308,9 +308,9 @@ function agentIn(namespace: string | null, core: Core, context?: JsonValue): Age
     },
     debug: async (conversation, messageId, given) => {
       const scope = of(given)
-      const source = { log: logOf(scope), assets: assets.in(scope), namespace: scope }
+      const source = { log: logOf(scope), settings: { ...settings, assets: assets.in(scope) } }
       const { deriveDebug } = await import('../engine/steps/derive-debug.ts')
-      return deriveDebug({ ...source, settings: parts.settings }, conversation, messageId)
+      return deriveDebug(source, conversation, messageId)
     },
     scoped(other, { context: own } = {}) {
       if (other === namespace && own === undefined) return agent

@@ -61,7 +61,6 @@ export interface RunnerOptions {
   settings: AgentSettings
   /** The owner of the lease: an id of this agent, unique across processes. */
   owner: string
-  namespace: string | null
   /** Whether the agent has event handlers, which the runner waits for. */
   hasHandlers: boolean
   /** Called once, when an append of this process has taken the lease. */
@@ -95,11 +94,11 @@ export class ConversationRunner {
 
   /** Starts at once. */
   constructor(options: RunnerOptions) {
-    const { session, settings, owner, namespace } = options
+    const { session, log, settings, owner } = options
     this.#options = options
     this.#session = session
     this.#writer = { conversation: session.id, owner, settings }
-    session.prompts ??= new StepPrompts(settings, { assets: settings.assets, namespace })
+    session.prompts ??= new StepPrompts(settings, log.namespace)
     this.#prompts = session.prompts
     const release = session.lease.keep({
       onLost: () => this.#action.abort('lease_lost'),
@@ -214,7 +213,7 @@ export class ConversationRunner {
   }
 
   #scopeOf(run: RunState): RunScope {
-    const { settings, namespace, hasHandlers } = this.#options
+    const { log, settings, hasHandlers } = this.#options
     const session = this.#session
     const { activity } = session
     const action = this.#action
@@ -222,7 +221,7 @@ export class ConversationRunner {
       session,
       settings,
       runId: run.runId,
-      namespace,
+      namespace: log.namespace,
       context: run.context === undefined ? settings.context : run.context,
       assets: settings.assets,
       boundary: boundaryOf(() => settings.assets),

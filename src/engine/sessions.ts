@@ -242,7 +242,6 @@ export class Sessions {
       settings,
       owner,
       onTaken,
-      namespace: log.namespace,
       hasHandlers: callHandlers !== undefined,
       onFailure: (runId, error) => this.#open.keepFailure(runId, error),
     })

@@ -86,7 +86,6 @@ describe('a run that makes no progress although it does not wait', () => {
       log,
       settings: settingsOf(model, tool),
       owner: 'host',
-      namespace: null,
       hasHandlers: false,
       onFailure: (_, error) => expect.fail(String(error)),
     })
