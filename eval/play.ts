@@ -3,8 +3,7 @@ import type { Tool } from '../src/boundary/tool.ts'
 import type { FinishReason, TokenUsage } from '../src/core/events/events.ts'
 import type { ConversationLog } from '../src/log/conversation-log.ts'
 import type { CapabilityOverrides } from '../src/models/capabilities.ts'
-import type { LanguageModel } from '../src/models/language-model.ts'
-import type { RetryOptions } from '../src/models/model-settings.ts'
+import type { LanguageModel, RetryOptions } from '../src/models/language-model.ts'
 import {
   choose,
   type Mode,

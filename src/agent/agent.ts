@@ -10,16 +10,14 @@ import { newId } from '../core/new-id.ts'
 import { getRecent } from '../core/recent.ts'
 import { cancelRun } from '../engine/cancel.ts'
 import { leaseOwner } from '../engine/lease-owner.ts'
-import { resolveLimits } from '../engine/limits.ts'
 import { checkAgentFits, ForeignRunError } from '../engine/next.ts'
 import { OpenConversations } from '../engine/open-conversations.ts'
-import { resolvePromptOptions } from '../engine/prompt-settings.ts'
-import type { AgentSettings } from '../engine/run-settings.ts'
+import { type AgentSettings, resolveLimits, resolvePromptOptions } from '../engine/run-settings.ts'
 import type { Session } from '../engine/session.ts'
 import { isSubRun, Sessions } from '../engine/sessions.ts'
 import { type ConversationLog, listAll, notFoundError } from '../log/conversation-log.ts'
 import { createMemoryLog } from '../log/memory-log.ts'
-import { modelSettings } from '../models/model-settings.ts'
+import { modelSettings } from '../models/language-model.ts'
 import type { Plugins } from '../plugins/command-message.ts'
 import type { Plugin } from '../plugins/load-plugin.ts'
 import { appPolicy } from '../policies/app-policy.ts'
@@ -310,9 +308,9 @@ function agentIn(namespace: string | null, core: Core, context?: JsonValue): Age
     },
     debug: async (conversation, messageId, given) => {
       const scope = of(given)
-      const source = { log: logOf(scope), assets: assets.in(scope), namespace: scope }
+      const source = { log: logOf(scope), settings: { ...settings, assets: assets.in(scope) } }
       const { deriveDebug } = await import('../engine/steps/derive-debug.ts')
-      return deriveDebug({ ...source, settings: parts.settings }, conversation, messageId)
+      return deriveDebug(source, conversation, messageId)
     },
     scoped(other, { context: own } = {}) {
       if (other === namespace && own === undefined) return agent

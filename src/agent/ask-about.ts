@@ -5,8 +5,7 @@ import { ByrefError } from '../core/errors.ts'
 import type { JsonObject } from '../core/json/json.ts'
 import { isAssetRef } from '../core/refs/asset-ref.ts'
 import type { CapabilityOverrides } from '../models/capabilities.ts'
-import type { LanguageModel } from '../models/language-model.ts'
-import type { RetryOptions } from '../models/model-settings.ts'
+import type { LanguageModel, RetryOptions } from '../models/language-model.ts'
 import { markAskAbout } from '../policies/trust/closed-values.ts'
 
 /** Options of {@link askAboutTool}. */

@@ -1,7 +1,13 @@
 export type { CancelOptions } from '../engine/cancel.ts'
 export type { DeepPartial, OutputOf } from '../engine/output/output-schema.ts'
-export type { HistoryOptions, MediaBudget, PromptOptions } from '../engine/prompt-settings.ts'
-export type { PrepareStep, StepSettings, StepToPrepare } from '../engine/run-settings.ts'
+export type {
+  HistoryOptions,
+  MediaBudget,
+  PrepareStep,
+  PromptOptions,
+  StepSettings,
+  StepToPrepare,
+} from '../engine/run-settings.ts'
 export type { ModelCapabilities, TakenTypes } from '../models/model-capabilities.ts'
 export type { PluginCommand, PluginExecute, PluginHandler } from '../plugins/load-plugin.ts'
 export type { ForkOptions } from './fork.ts'

@@ -83,7 +83,14 @@ async function runProcessor(
   const scopedAssets = assets.scoped({ by: 'system', onEvent: (one) => saved.push(one) })
   let produced: readonly ConversationEvent[] = []
   try {
-    const result = await processor.process(event, { context: contextOf(session, scopedAssets) })
+    const context: ProcessorContext = {
+      conversation: session.id,
+      assetStore: toAssetStore(scopedAssets),
+      resolveAsset: (ref) => scopedAssets.get(ref),
+      assetConfig: scopedAssets.config,
+      assets: scopedAssets,
+    }
+    const result = await processor.process(event, { context })
     produced = result?.producedEvents ?? []
   } finally {
     const announced = new Set(produced.map(createdRef))
@@ -109,14 +116,4 @@ function seenAll(event: ConversationEvent, { labels }: Session): ConversationEve
     return { ...event, label: writeLabel(labels.everything()) }
   if (event.type !== 'ASSET_CREATED' || event.payload.label !== undefined) return event
   return { ...event, payload: { ...event.payload, label: writeLabel(labels.everything()) } }
-}
-
-function contextOf({ id }: Session, assets: Assets): ProcessorContext {
-  return {
-    conversation: id,
-    assetStore: toAssetStore(assets),
-    resolveAsset: (ref) => assets.get(ref),
-    assetConfig: assets.config,
-    assets,
-  }
 }

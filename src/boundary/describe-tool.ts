@@ -3,6 +3,7 @@ import type { Assets } from '../assets/assets-contract.ts'
 import { inCurrentDraft, isSchema, mapParts, mapSubschemas } from '../core/board/schema-keywords.ts'
 import { schemaWalk } from '../core/board/schema-walk.ts'
 import { is, type OptionTable } from '../core/check-options.ts'
+import { oncePer } from '../core/once-resolved.ts'
 import type { AssetRef } from '../core/refs/asset-ref.ts'
 import { NOT_AT_ROOT } from '../models/json-answer.ts'
 import type { JsonSchema } from './describe-schema.ts'
@@ -31,19 +32,18 @@ export const CODEC: OptionTable<Codec> = {
   saveFile: is.callback(),
 }
 
-const shown = new WeakMap<ReadonlyMap<string, Tool>, readonly LanguageModelV4FunctionTool[]>()
+const allDescribed = oncePer((tools: ReadonlyMap<string, Tool>) =>
+  [...tools.values()].map(describeTool),
+)
 
 /** Describes the tools of an agent to a model, without those in `later`. The result is cached. */
 export function describeTools(
   tools: ReadonlyMap<string, Tool>,
   later: ReadonlySet<string> = NONE,
 ): readonly LanguageModelV4FunctionTool[] {
-  const descriptions = shown.get(tools) ?? [...tools.values()].map(describeTool)
-  shown.set(tools, descriptions)
+  const descriptions = allDescribed(tools)
   return later.size === 0 ? descriptions : descriptions.filter(({ name }) => !later.has(name))
 }
-
-const described = new WeakMap<Tool, LanguageModelV4FunctionTool>()
 
 /**
  * Describes a tool to a model. In the schema, every parameter also accepts a `†` reference, and an asset reference
@@ -52,17 +52,7 @@ const described = new WeakMap<Tool, LanguageModelV4FunctionTool>()
  * contains it. The description ends with the fields of the result, if the tool has an `outputSchema`. Cached by tool,
  * because apps create agents more often than tools.
  */
-export function describeTool(tool: Tool): LanguageModelV4FunctionTool {
-  const description = described.get(tool) ?? buildDescription(tool)
-  described.set(tool, description)
-  return description
-}
-
-const NONE: ReadonlySet<string> = new Set()
-
-const TEXT = { type: 'string' }
-
-function buildDescription(tool: Tool): LanguageModelV4FunctionTool {
+export const describeTool = oncePer((tool: Tool): LanguageModelV4FunctionTool => {
   const base = tool.references === 'everywhere' ? takingReferences(tool) : jsonSchemaOf(tool)
   const { $schema: _, ...schema } = widenBelow(foldRoot(base), tool.variables !== false)
   const extra = {
@@ -76,8 +66,10 @@ function buildDescription(tool: Tool): LanguageModelV4FunctionTool {
       ? { ...schema, properties: { ...Object(schema.properties), ...extra } }
       : schema
   return { type: 'function', name: tool.id, description: descriptionOf(tool), inputSchema }
-}
+})
 
+const NONE: ReadonlySet<string> = new Set()
+const TEXT = { type: 'string' }
 /**
  * Returns a schema whose root has only properties. It accepts the properties of all alternatives, and requires those
  * that each of them requires. Arguments are validated against the tool's own schema.
@@ -118,20 +110,15 @@ function descriptionOf(tool: Tool): string {
   return both.length > MAX_DESCRIPTION ? tool.description : both
 }
 
-/** Caches the schemas of `takingReferences` by the tool's own schema. */
-const marked = new WeakMap<JsonSchema, JsonSchema>()
-
 /**
  * Returns the schema of a tool's parameters with references accepted at any depth. Exceptions are parameters with
  * few possible values, and parameters that are also HTTP headers (`x-mcp-header`).
  */
 export function takingReferences(tool: Tool): JsonSchema {
-  const schema = jsonSchemaOf(tool)
-  const accepting = marked.get(schema) ?? markAll(schema)
-  marked.set(schema, accepting)
-  return accepting
+  return marked(jsonSchemaOf(tool))
 }
 
+const marked = oncePer(markAll)
 function markAll(schema: JsonSchema): JsonSchema {
   return mapSubschemas(schema, (subschema) => {
     const below = markAll(subschema)

@@ -6,6 +6,7 @@ import { listRows } from '../assets/tables/table-rows.ts'
 import { type Alternatives, acceptsType } from '../core/board/schema-walk.ts'
 import { ByrefError } from '../core/errors.ts'
 import { isPlainObject } from '../core/json/json.ts'
+import { oncePer } from '../core/once-resolved.ts'
 import { type AssetRef, isAssetRef, parseAssetRef } from '../core/refs/asset-ref.ts'
 import { type FieldKey, toPointer } from '../core/refs/field-key.ts'
 import { ArgumentPlaces, PLACES_AT_ONCE, type Place } from './argument-places.ts'
@@ -62,8 +63,7 @@ function acceptsRefs({ asset_ref_acceptable }: JsonSchema): boolean {
 /** The schema of a place that no schema describes, such as a field of an open object. */
 const ANYTHING: Alternatives = [{ asset_ref_acceptable: true }]
 
-const texts = new WeakMap<JsonSchema, string>()
-
+const textOf = oncePer((schema: JsonSchema) => JSON.stringify(schema))
 /** Whether a schema says anywhere which parameters take references. */
 export function declaresReferences(schema: JsonSchema): boolean {
   return mentions(schema, 'asset_ref_acceptable', 'true')
@@ -71,9 +71,7 @@ export function declaresReferences(schema: JsonSchema): boolean {
 
 /** Whether a schema contains a keyword at any depth, with this JSON value if one is passed. */
 function mentions(schema: JsonSchema, keyword: string, value = ''): boolean {
-  const text = texts.get(schema) ?? JSON.stringify(schema)
-  texts.set(schema, text)
-  return text.includes(`"${keyword}":${value}`)
+  return textOf(schema).includes(`"${keyword}":${value}`)
 }
 
 /**

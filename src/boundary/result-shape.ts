@@ -1,4 +1,5 @@
 import { isSchema } from '../core/board/schema-keywords.ts'
+import { oncePer } from '../core/once-resolved.ts'
 import { describeSchema, type JsonSchema } from './describe-schema.ts'
 import type { Tool } from './tool.ts'
 
@@ -8,23 +9,21 @@ const MAX_CHARS = 600
 /** Maximum depth of the description. */
 const MAX_DEPTH = 4
 
-const shapes = new WeakMap<Tool, string | null>()
-
 /**
  * Describes the results of a tool by its `outputSchema`, for example `{"from":"string","tags":["string"]}`. Null
  * without a schema.
  */
 export function resultShape(tool: Tool | undefined): string | null {
-  if (!tool?.outputSchema) return null
-  const cached = shapes.get(tool)
-  if (cached !== undefined) return cached
-  const shape = JSON.stringify(shapeOf(describeSchema(tool.id, tool.outputSchema), 0))
+  return tool ? shapeOfTool(tool) : null
+}
+
+const shapeOfTool = oncePer(({ id, outputSchema }: Tool): string | null => {
+  if (!outputSchema) return null
+  const shape = JSON.stringify(shapeOf(describeSchema(id, outputSchema), 0))
   // For a simple type, the prompt's placeholder names the type already.
   const isPlain = shape.startsWith('"')
-  const text = isPlain || shape.length > MAX_CHARS ? null : shape
-  shapes.set(tool, text)
-  return text
-}
+  return isPlain || shape.length > MAX_CHARS ? null : shape
+})
 
 function shapeOf(schema: unknown, depth: number): unknown {
   if (!isSchema(schema) || depth > MAX_DEPTH) return '…'

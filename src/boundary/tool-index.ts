@@ -20,24 +20,20 @@ interface SearchScope {
 /** An index of tools, to search them by what they do. Search is local, and the same tools give the same results. */
 export class ToolIndex {
   readonly #tools: ReadonlyMap<string, DescribedTool>
-  readonly #groups: ReadonlyMap<string, string>
+  /** The group of each tool, by name. */
+  readonly groups: ReadonlyMap<string, string>
   readonly #rank: RankTools | undefined
   #ranking: ToolRanking | null = null
 
   constructor(tools: readonly DescribedTool[], rank: RankTools | undefined) {
     this.#tools = new Map(tools.map((tool) => [tool.name, tool]))
-    this.#groups = groupsOf(tools.map(({ name }) => name))
+    this.groups = groupsOf(tools.map(({ name }) => name))
     this.#rank = rank
   }
 
   /** Returns the tool with this name. */
   tool(name: string): DescribedTool | undefined {
     return this.#tools.get(name)
-  }
-
-  /** The group of each tool, by name. */
-  get groups(): ReadonlyMap<string, string> {
-    return this.#groups
   }
 
   async search(query: string, { group, limit }: SearchScope): Promise<DescribedTool[]> {
@@ -51,7 +47,7 @@ export class ToolIndex {
     const lists = await Promise.all(wordingsOf(query).map((one) => this.#ranked(one, tools)))
     const wanted = group?.trim().toLowerCase()
     return fuse(lists).filter(({ name }) => {
-      const isInGroup = !wanted || this.#groups.get(name)?.toLowerCase() === wanted
+      const isInGroup = !wanted || this.groups.get(name)?.toLowerCase() === wanted
       return isInGroup && this.#tools.has(name)
     })
   }
@@ -62,7 +58,7 @@ export class ToolIndex {
       return namesOf(await this.#rank(wording, tools)).map((name) => ({ name, words: null }))
     }
     if (wordsAsked(wording).length === 0) return tools.map(({ name }) => ({ name, words: [] }))
-    this.#ranking ??= new ToolRanking(tools, this.#groups)
+    this.#ranking ??= new ToolRanking(tools, this.groups)
     return this.#ranking.ranked(wording)
   }
 }

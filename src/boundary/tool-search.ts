@@ -4,7 +4,7 @@ import { cutText } from '../core/json/cut.ts'
 import { isPlainObject } from '../core/json/json.ts'
 import type { ToolCall } from '../core/messages/message.ts'
 import { CHARS_PER_TOKEN } from '../core/messages/metas-block.ts'
-import { onceResolved } from '../core/once-resolved.ts'
+import { oncePer, onceResolved } from '../core/once-resolved.ts'
 import { describeTool } from './describe-tool.ts'
 import { shortenSchema } from './shorten-schema.ts'
 import { defineTool, OWN_PARAMETERS, type Tool } from './tool.ts'
@@ -74,7 +74,9 @@ export function resolveToolSearch(
   }
   const candidates = own.filter(({ id }) => !pinned.includes(id))
   const isOn =
-    option !== false && candidates.length > 0 && isSearched(option, () => lengthOf(tools))
+    option !== false &&
+    candidates.length > 0 &&
+    isSearched(option, () => tools.reduce((sum, tool) => sum + lengthOf(tool), 0))
   const index = onceResolved(async () => new ToolIndex(candidates.map(describeTool), rank))
   if (!isOn) return { tools, deferred: NONE, pinned: NONE, index }
   const reserved = tools.find(({ id }) => id === SEARCH_TOOLS || id === CALL_TOOL)
@@ -110,18 +112,8 @@ export function searchTools(names: readonly string[], index: () => Promise<ToolI
   return [searchTool(groupsOf(names), index), callTool(names, index)]
 }
 
-/** The length of each tool's schema, in characters. */
-const lengths = new WeakMap<Tool, number>()
-
-function lengthOf(tools: readonly Tool[]): number {
-  let characters = 0
-  for (const tool of tools) {
-    const length = lengths.get(tool) ?? JSON.stringify(describeTool(tool)).length
-    lengths.set(tool, length)
-    characters += length
-  }
-  return characters
-}
+/** Returns the length of a tool's schema, in characters. */
+const lengthOf = oncePer((tool: Tool) => JSON.stringify(describeTool(tool)).length)
 
 /** The id of the tool that finds tools. */
 export const SEARCH_TOOLS = 'search_tools'

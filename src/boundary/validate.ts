@@ -5,6 +5,7 @@ import { inCurrentDraft, mapSubschemas } from '../core/board/schema-keywords.ts'
 import { ByrefError, errorMessage } from '../core/errors.ts'
 import { warn } from '../core/in-background.ts'
 import { isPlainObject } from '../core/json/json.ts'
+import { oncePer } from '../core/once-resolved.ts'
 import { withinTime } from '../core/time-limit.ts'
 import { isStandardSchema, type JsonSchema } from './describe-schema.ts'
 import { describeTool } from './describe-tool.ts'
@@ -14,7 +15,6 @@ import { withParameters } from './tool-index.ts'
 
 let Validator: typeof Ajv2020 | null = null
 let ajv: Ajv2020 | null = null
-const compiled = new WeakMap<JsonSchema, (value: unknown) => ErrorObject[]>()
 /** Number of schemas that the validator has compiled. It never frees one, so it is replaced after MAX_USES. */
 let uses = 0
 const MAX_USES = 200
@@ -38,37 +38,24 @@ const SLOW = /"(?:pattern|patternProperties|\$ref|\$dynamicRef)":/
  * from people and servers. What takes too long is not valid.
  */
 export function schemaIssues(schema: JsonSchema, value: unknown): ErrorObject[] {
-  let check = compiled.get(schema)
-  if (!check) {
-    check = compile(schema)
-    compiled.set(schema, check)
-  }
-  return check(value)
+  return compiled(schema)(value)
 }
 
+const compiled = oncePer(compile)
+
 function compile(schema: JsonSchema): (value: unknown) => ErrorObject[] {
-  if (!Validator)
-    throw new Error(
-      'schemaIssues() was called before loadValidator(). Await loadValidator() first.',
-    )
-  // Allow unknown keywords, such as asset_ref_acceptable, and unknown formats. Report all errors: they help a model
-  // more than the first one.
-  if (!ajv || ++uses > MAX_USES) {
-    const options = { strict: false, allErrors: true, validateFormats: false, ownProperties: true }
-    ajv = new Validator({ ...options, inlineRefs: false })
-    ajv.removeKeyword('uniqueItems').addKeyword(UNIQUE_ITEMS)
-    uses = 0
-  }
-  const current = ajv
   // Two schemas may have the same `$id`, and the validator knows only one draft. `$async` is ajv's own keyword.
   const { $id: _, $schema: __, $async: ___, ...rest } = schema
-  const left = { subschemas: MAX_SUBSCHEMAS }
-  const validate = withinTime(COMPILE_MS, () => current.compile(toCurrentDraft(rest, left)))
-  if (!validate) {
-    // It was stopped in the middle of its work.
-    ajv = null
-    throw new Error('it takes too long to compile')
-  }
+  const validate = withinTime(COMPILE_MS, () => {
+    const validator = takeValidator()
+    try {
+      return validator.compile(toCurrentDraft(rest, { subschemas: MAX_SUBSCHEMAS }))
+    } finally {
+      // This does not run if the work is stopped. Then the validator can no longer be used, even to start again.
+      ajv = validator
+    }
+  })
+  if (!validate) throw new Error('it takes too long to compile')
   const check = (value: unknown) => (validate(value) ? [] : (validate.errors ?? []))
   if (!SLOW.test(JSON.stringify(rest))) return check
   return (value) => {
@@ -77,6 +64,24 @@ function compile(schema: JsonSchema): (value: unknown) => ErrorObject[] {
     const ms = Math.ceil(jsonLength(value, MAX_CHARS) / CHARS_PER_MS)
     return (ms > CHECK_MS && withinTime(ms, () => check(value))) || [TOO_SLOW]
   }
+}
+
+/** Returns the validator, or a new one. Nothing else has it until it is put back. */
+function takeValidator(): Ajv2020 {
+  if (!Validator)
+    throw new Error(
+      'schemaIssues() was called before loadValidator(). Await loadValidator() first.',
+    )
+  const known = ajv
+  ajv = null
+  if (known && ++uses <= MAX_USES) return known
+  uses = 0
+  // Allow unknown keywords, such as asset_ref_acceptable, and unknown formats. Report all errors: they help a model
+  // more than the first one.
+  const options = { strict: false, allErrors: true, validateFormats: false, ownProperties: true }
+  const validator = new Validator({ ...options, inlineRefs: false })
+  validator.removeKeyword('uniqueItems').addKeyword(UNIQUE_ITEMS)
+  return validator
 }
 
 const TOO_SLOW: ErrorObject = {

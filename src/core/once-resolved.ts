@@ -12,3 +12,15 @@ export function onceResolved<T>(work: () => Promise<T>): () => Promise<T> {
     return started
   }
 }
+
+/** Returns a function that makes a value once for each object, and keeps it as long as the object exists. */
+export function oncePer<Key extends object, Value>(make: (key: Key) => Value): (key: Key) => Value {
+  const values = new WeakMap<Key, { value: Value }>()
+  return (key) => {
+    const known = values.get(key)
+    if (known) return known.value
+    const value = make(key)
+    values.set(key, { value })
+    return value
+  }
+}

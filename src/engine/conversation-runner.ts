@@ -1,3 +1,4 @@
+import { boundaryOf } from '../boundary/boundary.ts'
 import { ByrefError, loggedMessage, UnavailableError } from '../core/errors.ts'
 import {
   type ConversationState,
@@ -14,7 +15,6 @@ import type { Decide, Entry } from './append-batch.ts'
 import { CallRunner } from './calls/call-runner.ts'
 import { isRejection } from './calls/record-call.ts'
 import { hasOwnerEnded } from './lease-owner.ts'
-import { checkPrice } from './limits.ts'
 import { callsOf, deadlineOf, ForeignRunError, type Next, next, onlySubAgentsWait } from './next.ts'
 import {
   claimEntry,
@@ -32,7 +32,7 @@ import {
   runFailure,
 } from './run-errors.ts'
 import type { RunScope } from './run-scope.ts'
-import type { AgentSettings } from './run-settings.ts'
+import { type AgentSettings, checkPrice } from './run-settings.ts'
 import type { Session } from './session.ts'
 import { askModel, compactPrompt } from './steps/ask-model.ts'
 import { logBrokenAnswer } from './steps/log-answer.ts'
@@ -61,7 +61,6 @@ export interface RunnerOptions {
   settings: AgentSettings
   /** The owner of the lease: an id of this agent, unique across processes. */
   owner: string
-  namespace: string | null
   /** Whether the agent has event handlers, which the runner waits for. */
   hasHandlers: boolean
   /** Called once, when an append of this process has taken the lease. */
@@ -95,11 +94,11 @@ export class ConversationRunner {
 
   /** Starts at once. */
   constructor(options: RunnerOptions) {
-    const { session, settings, owner, namespace } = options
+    const { session, log, settings, owner } = options
     this.#options = options
     this.#session = session
     this.#writer = { conversation: session.id, owner, settings }
-    session.prompts ??= new StepPrompts(settings, { assets: settings.assets, namespace })
+    session.prompts ??= new StepPrompts(settings, log.namespace)
     this.#prompts = session.prompts
     const release = session.lease.keep({
       onLost: () => this.#action.abort('lease_lost'),
@@ -214,7 +213,7 @@ export class ConversationRunner {
   }
 
   #scopeOf(run: RunState): RunScope {
-    const { settings, namespace, hasHandlers } = this.#options
+    const { log, settings, hasHandlers } = this.#options
     const session = this.#session
     const { activity } = session
     const action = this.#action
@@ -222,9 +221,10 @@ export class ConversationRunner {
       session,
       settings,
       runId: run.runId,
-      namespace,
+      namespace: log.namespace,
       context: run.context === undefined ? settings.context : run.context,
       assets: settings.assets,
+      boundary: boundaryOf(() => settings.assets),
       signal: action.signal,
       // New for each action, so that work of an aborted action cannot keep slots from this one.
       slots: new Slots(settings.limits.parallelCalls),

@@ -12,7 +12,7 @@ import type { Message } from '../core/messages/message.ts'
 import { partialOutput, textStream } from './answer-streams.ts'
 import { cancelRun } from './cancel.ts'
 import type { DeepPartial, OutputSchema } from './output/output-schema.ts'
-import { type RunResult, runResult } from './run-result.ts'
+import { type RunResult, runResult } from './output/run-output.ts'
 import type { Session } from './session.ts'
 import type { Sessions } from './sessions.ts'
 

@@ -6,8 +6,8 @@ import { type ConversationState, emptyConversation } from '../core/events/conver
 import type { ConversationEvent, LogRecord } from '../core/events/events.ts'
 import { createFold, type Foldable, foldAll } from '../core/events/fold.ts'
 import type { Message } from '../core/messages/message.ts'
-import { type Limits, resolveLimits } from './limits.ts'
 import { callsOf, deadlineOf, graphOf, isOpen, type Next, type NextInput, next } from './next.ts'
+import { type Limits, resolveLimits } from './run-settings.ts'
 
 const START = Date.parse('2026-01-01T00:00:00.000Z')
 const SECOND = 1000

@@ -15,9 +15,8 @@ import type { CompactionReason, FinishReason, TokenUsage } from '../core/events/
 import type { ToolCall } from '../core/messages/message.ts'
 import { nodeBuiltin } from '../node-builtin.ts'
 import { CallGraph } from './calls/call-graph.ts'
-import type { ResolvedLimits } from './limits.ts'
 import { outputProblem } from './output/run-output.ts'
-import type { AgentSettings } from './run-settings.ts'
+import type { AgentSettings, ResolvedLimits } from './run-settings.ts'
 
 const { isDeepStrictEqual } = nodeBuiltin('node:util')
 

@@ -1,12 +1,17 @@
+import { defined } from '../assets/defined.ts'
 import type { ByrefError } from '../core/errors.ts'
 import {
   type ConversationState,
   openRun,
   type RunState,
 } from '../core/events/conversation-state.ts'
-import type { ConversationEvent, FinishReason, RunOverrides } from '../core/events/events.ts'
+import type {
+  ConversationEvent,
+  EventOf,
+  FinishReason,
+  RunOverrides,
+} from '../core/events/events.ts'
 import { createFold } from '../core/events/fold.ts'
-import type { JsonValue } from '../core/json/json.ts'
 import type { Message } from '../core/messages/message.ts'
 import { resultCall } from '../core/messages/results.ts'
 import { newId } from '../core/new-id.ts'
@@ -29,12 +34,9 @@ export interface RunWriter {
 }
 
 /** The fields of a new run. */
-export interface RunBeginning {
-  runId: string
+export interface RunBeginning
+  extends Pick<EventOf<'RUN_STARTED'>, 'runId' | 'context' | 'overrides' | 'parentRunId'> {
   messages: readonly Message[]
-  context?: JsonValue
-  overrides?: RunOverrides
-  parentRunId?: string
   /** The tool call that starts a sub-agent's run. */
   toolCallId?: string
   attribution?: string
@@ -42,29 +44,34 @@ export interface RunBeginning {
 
 /** Returns the entry that starts a run. */
 export function startEntry(
-  { conversation, owner, settings }: RunWriter,
+  writer: RunWriter,
   state: ConversationState,
   { runId, messages, context, overrides, parentRunId, toolCallId, attribution }: RunBeginning,
 ): Entry {
-  const { name, debug } = snapshotSettings(state, settings)
-  const started: ConversationEvent = {
+  const { name, model, plugins } = writer.settings
+  const { fields, debug } = runnerOf(writer, state)
+  const started = defined<EventOf<'RUN_STARTED'>>({
     type: 'RUN_STARTED',
-    threadId: conversation,
+    ...fields,
     runId,
-    ...(parentRunId === undefined ? {} : { parentRunId }),
-    ...(toolCallId === undefined ? {} : { toolCallId }),
-    ...(attribution === undefined ? {} : { attribution }),
+    parentRunId,
+    toolCallId,
+    attribution,
     messageIds: messages.map(({ id }) => id),
-    ...(settings.name === null ? {} : { agent: settings.name }),
-    model: settings.model.modelId,
-    owner,
-    settings: name,
-    ...(settings.trust ? { trust: settings.trust.mode } : {}),
-    ...(context === undefined ? {} : { context }),
-    ...(overrides === undefined ? {} : { overrides }),
-  }
-  const commands = commandStep(runId, messages, settings.plugins)
+    agent: name ?? undefined,
+    model: model.modelId,
+    context,
+    overrides,
+  })
+  const commands = commandStep(runId, messages, plugins)
   return { events: [started, ...outputRequestOf(overrides), ...commands], debug }
+}
+
+/** Returns the fields of the event with which this writer starts or takes over a run, and its debug data. */
+function runnerOf({ conversation, owner, settings }: RunWriter, state: ConversationState) {
+  const { name, debug } = snapshotSettings(state, settings)
+  const fields = { threadId: conversation, owner, settings: name, trust: settings.trust?.mode }
+  return { fields, debug }
 }
 
 /** Returns the message that tells the model which schema its answer must fit. Empty if no output was requested. */
@@ -95,25 +102,18 @@ export function queuedStartEntry(writer: RunWriter, state: ConversationState, du
  * @throws ForeignRunError if the run needs another agent
  */
 export function claimEntry(
-  { conversation, owner, settings }: RunWriter,
+  writer: RunWriter,
   state: ConversationState,
   { stalled = false }: { stalled?: boolean } = {},
 ): Entry {
+  const { conversation, owner, settings } = writer
   const run = openRun(state)
   if (!run || (run.owner === owner && !stalled)) return { events: [] }
   checkAgentFits({ id: conversation, state }, settings)
-  const { name, debug } = snapshotSettings(state, settings)
-  const trust = settings.trust ? { trust: settings.trust.mode } : {}
-  const reason = stalled ? ({ reason: 'stalled' } as const) : {}
-  const claim = {
-    threadId: conversation,
-    runId: run.runId,
-    owner,
-    settings: name,
-    ...trust,
-    ...reason,
-  }
-  return { events: [{ type: 'RUN_CLAIMED', ...claim }], debug }
+  const { fields, debug } = runnerOf(writer, state)
+  const reason = stalled ? 'stalled' : undefined
+  const claimed = { type: 'RUN_CLAIMED', ...fields, runId: run.runId, reason } as const
+  return { events: [defined(claimed)], debug }
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Assets } from '../assets/assets-contract.ts'
+import type { Boundary } from '../boundary/boundary.ts'
 import { type ConversationState, type RunState, runOf } from '../core/events/conversation-state.ts'
 import type { ConversationEvent } from '../core/events/events.ts'
 import type { Slots } from '../core/slots.ts'
@@ -17,6 +18,8 @@ export interface RunScope {
   readonly context: unknown
   /** The assets of the run's namespace. */
   readonly assets: Assets
+  /** Passes the values of calls by reference. */
+  readonly boundary: Boundary
   /** Aborted when this process must stop: the run has ended, was taken over or timed out, or the agent was closed. */
   readonly signal: AbortSignal
   /** Limits how many tools run in parallel. */

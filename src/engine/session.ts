@@ -20,6 +20,7 @@ import {
   type PendingAppend,
 } from './append-batch.ts'
 import { Activity, LeaseKeeper } from './lease-keeper.ts'
+import type { AgentSettings } from './run-settings.ts'
 import { SessionValues } from './session-values.ts'
 import type { StepPrompts } from './steps/step-prompts.ts'
 
@@ -32,8 +33,8 @@ export interface SessionOptions {
   /** The owner of the lease: an id that is unique across processes. */
   owner: string
   leaseMs: number
-  /** Whether to track the labels of values. Default: false. */
-  labelled?: boolean
+  /** The settings of the agent. With trust, the labels of values are tracked. Default: no trust. */
+  settings?: Pick<AgentSettings, 'trust'>
   /** Returns events that must follow these, such as the end of the run. They are appended in the same transaction. */
   followUp?(session: Session, events: readonly ConversationEvent[]): readonly ConversationEvent[]
   /** Calls the event handlers for an event of this process, one event after the other. Absent if there are none. */
@@ -100,7 +101,7 @@ export class Session {
   private constructor(options: SessionOptions) {
     const { log, id, owner, leaseMs } = options
     this.id = id
-    this.labels = options.labelled ? createLabels() : null
+    this.labels = options.settings?.trust ? createLabels() : null
     this.lease = new LeaseKeeper({
       log,
       owner,

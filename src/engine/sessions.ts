@@ -188,7 +188,7 @@ export class Sessions {
       leaseMs,
       callHandlers,
       id: conversation,
-      labelled: settings.trust !== null,
+      settings,
       followUp: (session, events) => followUp(session, settings, events),
       onStream: (event) => onStream(conversation, event),
       onHandlerError: (session, error) => this.#handlerFailed(opened, session, error),
@@ -242,7 +242,6 @@ export class Sessions {
       settings,
       owner,
       onTaken,
-      namespace: log.namespace,
       hasHandlers: callHandlers !== undefined,
       onFailure: (runId, error) => this.#open.keepFailure(runId, error),
     })

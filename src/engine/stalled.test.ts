@@ -6,10 +6,8 @@ import { createMemoryLog } from '../log/memory-log.ts'
 import { composePolicies } from '../policies/policy.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
 import { ConversationRunner } from './conversation-runner.ts'
-import { resolveLimits } from './limits.ts'
-import { resolvePromptOptions } from './prompt-settings.ts'
 import { stalledRuns } from './run-errors.ts'
-import type { AgentSettings } from './run-settings.ts'
+import { type AgentSettings, resolveLimits, resolvePromptOptions } from './run-settings.ts'
 import { Session } from './session.ts'
 
 const LEASE_MS = 40
@@ -88,7 +86,6 @@ describe('a run that makes no progress although it does not wait', () => {
       log,
       settings: settingsOf(model, tool),
       owner: 'host',
-      namespace: null,
       hasHandlers: false,
       onFailure: (_, error) => expect.fail(String(error)),
     })

@@ -10,9 +10,9 @@ import {
   type LanguageModel,
   type ModelCallOptions,
   type ModelStreamPart,
+  type RetryOptions,
   streamModel,
 } from './language-model.ts'
-import type { RetryOptions } from './model-settings.ts'
 
 const { setTimeout: sleep } = nodeBuiltin('node:timers/promises')
 

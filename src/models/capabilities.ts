@@ -1,6 +1,5 @@
 import { is, type OptionTable } from '../core/check-options.ts'
-import { catalogueEntry, type ModelPrice } from './catalogue.ts'
-import { directModel } from './direct-model.ts'
+import { catalogueEntry, directModel, type ModelPrice } from './catalogue.ts'
 import type { LanguageModel } from './language-model.ts'
 import { limitOf, type ModelCapabilities, type TakenTypes } from './model-capabilities.ts'
 import { providerRules } from './provider-rules.ts'

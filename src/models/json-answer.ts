@@ -1,8 +1,7 @@
 import type { JSONSchema7 } from '@ai-sdk/provider'
 import { mapSubschemas, type Schema } from '../core/board/schema-keywords.ts'
 import { isPlainObject, type JsonObject, type JsonValue } from '../core/json/json.ts'
-import type { LanguageModel, ModelCallOptions } from './language-model.ts'
-import type { ModelSettings } from './model-settings.ts'
+import type { LanguageModel, ModelCallOptions, ModelSettings } from './language-model.ts'
 
 /** The key of an answer whose schema is not that of an object. */
 const KEY = 'answer'

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { createAgent } from '../agent/agent.ts'
 import { defineTool } from '../boundary/tool.ts'
 import type { ConversationEvent } from '../core/events/events.ts'
-import type { RunResult } from '../engine/run-result.ts'
+import type { RunResult } from '../engine/output/run-output.ts'
 import {
   type ProviderAnswer,
   type ProviderServer,

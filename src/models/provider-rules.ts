@@ -2,29 +2,11 @@ import { type ModelCapabilities, selectTypes, type TakenTypes } from './model-ca
 
 /** What a provider's package can convert and its servers accept for one model. An absent field means none. */
 export type ProviderRules = Partial<
-  Pick<
-    ModelCapabilities,
-    | 'takes'
-    | 'takesInResults'
-    | 'cacheMarks'
-    | 'systemAnywhere'
-    | 'detailOption'
-    | 'maxImageSide'
-    | 'maxPdfPages'
-    | 'urlsInResults'
-    | 'sameNames'
-    | 'parameterNames'
-    | 'looseTools'
-    | 'callIds'
-    | 'providerCallIds'
-    | 'strictRoles'
-  >
+  Omit<ModelCapabilities, 'perCall' | 'contextWindow' | 'price'>
 > & {
   perCall?: Partial<ModelCapabilities['perCall']>
   /** Types that the provider accepts only by URL. */
   byUrl?: readonly string[]
-  /** URLs that the provider fetches although its package does not declare them. */
-  urls?: ModelCapabilities['urls']
 }
 
 const MB = 1_000_000

@@ -1,15 +1,7 @@
 import type { JsonSchema } from '../boundary/describe-schema.ts'
 import { ByrefError, errorMessage } from '../core/errors.ts'
 import { isPlainObject, putKey } from '../core/json/json.ts'
-import {
-  byName,
-  type Fail,
-  type Path,
-  readField,
-  readFields,
-  type TypeReader,
-  unknownName,
-} from './parameter-schema.ts'
+import { type Fail, type Path, TypeReader, unknownName } from './type-reader.ts'
 
 /** A command in the YAML. */
 export interface YamlCommand {
@@ -57,7 +49,7 @@ export async function readPluginYaml(yaml: string): Promise<YamlPlugin> {
   if (!Array.isArray(commands) || commands.length === 0) {
     return fail(['commands'], 'must be a list of commands')
   }
-  const reader: TypeReader = { fail, named: new Map() }
+  const reader = new TypeReader(fail)
   const read = commands.map((command, i) => readCommand(command, ['commands', i], reader))
   for (const [i, { name }] of read.entries()) {
     const isTwice = read.findIndex((other) => other.name === name) !== i
@@ -105,7 +97,7 @@ function readCommand(command: unknown, path: Path, reader: TypeReader): YamlComm
   const { response, parameter, parameters } = command
   const gives = isPlainObject(response) ? response.description : response
   const fields = Array.isArray(parameters)
-    ? byName(parameters, [...path, 'parameters'], reader)
+    ? reader.byName(parameters, [...path, 'parameters'])
     : parameters
   const at = [...path, fields ? 'parameters' : 'parameter']
   return {
@@ -129,7 +121,7 @@ function readParameter(parameter: unknown, path: Path, reader: TypeReader): Read
     putKey(isOwn ? own : fields, key, value)
   }
   const names = Object.keys(fields)
-  const { schema, isRequired } = readField({ type: 'object', ...own }, path, reader)
+  const { schema, isRequired } = reader.field({ type: 'object', ...own }, path)
   const { asset_ref_acceptable, ...plain } = schema
   const isObject = plain.type === 'object'
   if (!isObject && names.length > 0)
@@ -138,7 +130,7 @@ function readParameter(parameter: unknown, path: Path, reader: TypeReader): Read
   if (isTwice)
     fail([...path, names[0] ?? ''], 'must be under "type", together with the other fields')
   const isWhole = asset_ref_acceptable === true
-  const whole = isObject && !isPlainObject(own.type) ? readFields(fields, path, reader) : {}
+  const whole = isObject && !isPlainObject(own.type) ? reader.fields(fields, path) : {}
   return { schema: { ...plain, ...whole }, isObject, isWhole, isRequired }
 }
 

@@ -1,5 +1,5 @@
 import type { Assets } from '../assets/assets-contract.ts'
-import type { Read } from '../boundary/resolve.ts'
+import type { ResolvedCall } from '../boundary/resolve.ts'
 import type { Tool, ToolContext } from '../boundary/tool.ts'
 import type { Found } from '../boundary/value-source.ts'
 import { is, type OptionTable } from '../core/check-options.ts'
@@ -68,11 +68,7 @@ export function provenanceOf({ labels, retained }: CallOutcome): {
 }
 
 /** The arguments of one execution. */
-export interface CallItem {
-  arguments: Record<string, unknown>
-  reads: readonly Read[]
-}
-
+export type CallItem = ResolvedCall
 /** A call before it starts. */
 export interface PolicyCall {
   toolCallId: string

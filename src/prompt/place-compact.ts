@@ -5,6 +5,7 @@ import { isData } from '../core/messages/data-block.ts'
 import { isDeleted, type Message } from '../core/messages/message.ts'
 import { escapeBlocks } from '../core/messages/metas-block.ts'
 import { resultCall } from '../core/messages/results.ts'
+import { oncePer } from '../core/once-resolved.ts'
 import { MAX_ROWS, type Placer, type Placing } from './placer.ts'
 import { resultItem } from './result-item.ts'
 import type { TextPart } from './transcript-item.ts'
@@ -120,24 +121,15 @@ function namesIn(messages: readonly Message[], known: Covered['known']): Set<str
   return names
 }
 
-/** The references in a message: written as references, and as bare URLs, which count only for known assets. */
-interface MessageNames {
-  written: ReadonlySet<string>
-  bare: readonly string[]
-}
-
-/** By message. A message never changes, and planning a compaction reads all of them many times. */
-const namesByMessage = new WeakMap<Message, MessageNames>()
-
-function namesOf(message: Message): MessageNames {
-  const before = namesByMessage.get(message)
-  if (before) return before
+/**
+ * Returns the references in a message: written as references, and as bare URLs, which count only for known assets. A
+ * message never changes, and planning a compaction reads all of them many times.
+ */
+const namesOf = oncePer((message: Message) => {
   const written = namesFor(message, { get: () => undefined })
   const all = namesFor(message, { get: (ref) => ({ ...ANY_ASSET, ref }) })
-  const names = { written, bare: [...all].filter((name) => !written.has(name)) }
-  namesByMessage.set(message, names)
-  return names
-}
+  return { written, bare: [...all].filter((name) => !written.has(name)) }
+})
 
 const ANY_ASSET = { assetId: '', by: 'user', mime: '', kind: 'file', size: 0 } as AssetCreated
 

@@ -50,12 +50,17 @@ export interface KnownAsset {
   after: number
 }
 
-/** Options of {@link Placer}: see `TranscriptOptions`. */
+/** Options of {@link Placer}. */
 export interface PlacerOptions {
+  /** Returns the text on a topic; null if there is none. */
   guide(topic: PlacedTopic): string | null
+  /** Whether large data is shown in full, because the model has no tools to read more. Default: false. */
   wholeData?: boolean
+  /** Whether a file must be left out without a note. Default: never. */
   hides?(ref: string): boolean
+  /** Default: `named`. */
   describeAssets?: DescribedAssets
+  /** Whether the model accepts the type of a file. Other files do not count as bodies. Default: always. */
   accepts?(part: MediaPart): boolean
 }
 
@@ -67,11 +72,13 @@ export type DescribedAssets = 'named' | 'all'
 
 /** Builds a transcript: adds messages to its end, in the order of the conversation. */
 export class Placer {
-  readonly #list: ItemList
+  readonly #items: TranscriptItem[] = []
+  readonly #bodies = { parts: 0, bytes: 0 }
   readonly #system: string[] = []
-  readonly items: readonly TranscriptItem[]
+  /** The items so far. The list only grows at its end. */
+  readonly items: readonly TranscriptItem[] = this.#items
   /** The number of different bodies that the model accepts, and their approximate size in bytes. */
-  readonly bodies: Readonly<ItemList['bodies']>
+  readonly bodies: Readonly<{ parts: number; bytes: number }> = this.#bodies
   /** The system's texts at the start of the conversation. */
   readonly system: readonly string[] = this.#system
   /** The number of tokens right after the last compaction. */
@@ -80,12 +87,16 @@ export class Placer {
   readonly #knownHere: { get(ref: string): AssetCreated | undefined }
   readonly #mentions: FirstMentions
   readonly #hides: (ref: string) => boolean
+  readonly #accepts: (part: MediaPart) => boolean
   readonly #describesAll: boolean
   /** How much of large data is shown. */
   readonly #size: { maxChars: number } | { maxRows: number }
   /** The tokens of the last block of each name. */
   readonly #writes = new Map<string, number>()
   #fetched: readonly MediaPart[] = []
+  /** The references of the bodies that are counted. */
+  readonly #counted = new Set<string>()
+  #tokens = 0
   #results = 0
   #stale = 0
   /** The index of the current message. Assets that were created after it are unknown here. */
@@ -100,12 +111,9 @@ export class Placer {
       wholeData = false,
       hides = () => false,
       describeAssets = 'named',
-      accepts,
+      accepts = () => true,
     }: PlacerOptions,
   ) {
-    this.#list = new ItemList(accepts)
-    this.items = this.#list.items
-    this.bodies = this.#list.bodies
     this.#known = known
     this.#knownHere = {
       get: (ref) => {
@@ -115,13 +123,14 @@ export class Placer {
     }
     this.#mentions = new FirstMentions(guide, this.#knownHere.get)
     this.#hides = hides
+    this.#accepts = accepts
     this.#describesAll = describeAssets === 'all'
     this.#size = wholeData ? { maxChars: Infinity } : { maxRows: MAX_ROWS }
   }
 
   /** The estimated number of tokens. */
   get tokens(): number {
-    return this.#list.tokens
+    return this.#tokens
   }
 
   /** The number of tokens of outdated data, which later writes have replaced. */
@@ -227,9 +236,15 @@ export class Placer {
 
   #push(item: TranscriptItem): void {
     this.#isGap = false
-    this.#list.push(item)
+    this.#items.push(item)
+    this.#tokens += itemTokens(item)
+    for (const part of mediaOfItem(item)) {
+      if (this.#counted.has(part.ref) || !isBody(part) || !this.#accepts(part)) continue
+      this.#counted.add(part.ref)
+      this.#bodies.parts++
+      this.#bodies.bytes += bytesSent(part)
+    }
   }
-
   /**
    * Numbers the results, and returns them by call id. Only the first result of a call is returned. A deleted result
    * keeps its number.
@@ -375,28 +390,4 @@ function notSent({ kind }: MediaPart): TextPart {
 function savedMarker({ kind, ref, mime, name }: AssetCreated): string {
   const line = marker({ kind, ref, fileName: name }, 'Saved')
   return `${line.slice(0, -1)} type=${JSON.stringify(mime)}]`
-}
-
-/** The items of a transcript with their sizes. It only grows at its end. */
-class ItemList {
-  readonly items: TranscriptItem[] = []
-  readonly bodies = { parts: 0, bytes: 0 }
-  tokens = 0
-  readonly #seen = new Set<string>()
-  readonly #accepts: (part: MediaPart) => boolean
-
-  constructor(accepts: (part: MediaPart) => boolean = () => true) {
-    this.#accepts = accepts
-  }
-
-  push(item: TranscriptItem): void {
-    this.items.push(item)
-    this.tokens += itemTokens(item)
-    for (const part of mediaOfItem(item)) {
-      if (this.#seen.has(part.ref) || !isBody(part) || !this.#accepts(part)) continue
-      this.#seen.add(part.ref)
-      this.bodies.parts++
-      this.bodies.bytes += bytesSent(part)
-    }
-  }
 }

@@ -4,7 +4,7 @@ import { emptyConversation } from '../core/events/conversation-state.ts'
 import type { ConversationEvent } from '../core/events/events.ts'
 import { foldAll } from '../core/events/fold.ts'
 import { toMessage } from '../core/messages/to-message.ts'
-import { compactionDue, promptTokens } from './prompt-size.ts'
+import { compactionDue, promptTokens } from './prompt-builder.ts'
 import { Transcript } from './transcript.ts'
 
 const ids = { runId: 'r', threadId: 'c' }

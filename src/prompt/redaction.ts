@@ -11,6 +11,7 @@ import { isOffloaded } from '../core/messages/offloaded.ts'
 import { readMetadata } from '../core/messages/read-metadata.ts'
 import { resultCall, resultName } from '../core/messages/results.ts'
 import { isNewId } from '../core/new-id.ts'
+import { oncePer } from '../core/once-resolved.ts'
 import { isAssetRef, parseAssetRef } from '../core/refs/asset-ref.ts'
 import type { PromptConversation } from './transcript.ts'
 
@@ -31,8 +32,14 @@ interface RedactedConversation extends PromptConversation {
 export class Redaction<T extends RedactedConversation = RedactedConversation> {
   readonly #labels: Labels
   readonly #options: RedactionOptions
-  readonly #shown = new WeakMap<Message, Message>()
-  readonly #assets = new WeakMap<AssetCreated, AssetCreated>()
+  readonly #redacted = oncePer((message: Message) =>
+    redactMessage(message, {
+      labels: this.#labels,
+      options: this.#options,
+      hides: (ref) => this.hides(ref),
+      number: this.#results,
+    }),
+  )
   /**
    * The messages so far, and their redacted form. Both start again after a deletion, or if a message was inserted
    * before others.
@@ -105,27 +112,19 @@ export class Redaction<T extends RedactedConversation = RedactedConversation> {
     }
   }
 
-  #redacted(message: Message): Message {
-    const cached = this.#shown.get(message)
-    if (cached) return cached
-    const redacted = redactMessage(message, {
-      labels: this.#labels,
-      options: this.#options,
-      hides: (ref) => this.hides(ref),
-      number: this.#results,
-    })
-    this.#shown.set(message, redacted)
-    return redacted
-  }
-
   #redactedAsset(asset: AssetCreated): AssetCreated {
-    if (this.#labels.asset({ id: asset.assetId }).integrity === 'trusted') return asset
-    const { name: _, meta: __, ...rest } = asset
-    const redacted = this.#assets.get(asset) ?? { ...rest, mime: 'application/octet-stream' }
-    this.#assets.set(asset, redacted)
-    return redacted
+    const { integrity } = this.#labels.asset({ id: asset.assetId })
+    return integrity === 'trusted' ? asset : namelessAsset(asset)
   }
 }
+
+/** Returns an asset without the words of whoever made it. */
+const namelessAsset = oncePer(
+  ({ name: _, meta: __, ...rest }: AssetCreated): AssetCreated => ({
+    ...rest,
+    mime: 'application/octet-stream',
+  }),
+)
 
 interface RedactionScope extends Pick<Redaction, 'hides'> {
   labels: Labels

@@ -6,10 +6,8 @@ import type {
 } from '../core/events/conversation-state.ts'
 import { isData } from '../core/messages/data-block.ts'
 import type { Message } from '../core/messages/message.ts'
-import type { PlacedTopic } from './mentions.ts'
 import { placeCompact } from './place-compact.ts'
-import { type DescribedAssets, IN_PLACE, type KnownAsset, Placer } from './placer.ts'
-import type { MediaPart } from './transcript-item.ts'
+import { IN_PLACE, type KnownAsset, Placer, type PlacerOptions } from './placer.ts'
 
 /**
  * Where data messages are shown. `cache`: each in its place, and merged into one block for each name by a
@@ -27,19 +25,9 @@ export interface PromptConversation {
 }
 
 /** Options of {@link Transcript}. */
-export interface TranscriptOptions {
+export interface TranscriptOptions extends PlacerOptions {
   /** Default: `cache`. */
   merge?: MergeMode
-  /** Whether large data is shown in full, because the model has no tools to read more. Default: false. */
-  wholeData?: boolean
-  /** Whether a file must be left out without a note. Default: never. */
-  hides?(ref: string): boolean
-  /** Default: `named`. */
-  describeAssets?: DescribedAssets
-  /** Whether the model accepts the type of a file. Other files do not count as bodies. Default: always. */
-  accepts?(part: MediaPart): boolean
-  /** Returns the text on a topic; null if there is none. */
-  guide(topic: PlacedTopic): string | null
 }
 
 /**

@@ -10,16 +10,15 @@ import type { JsonObject } from '../../core/json/json.ts'
 import type { DataBlock, Message } from '../../core/messages/message.ts'
 import { createResults } from '../../core/messages/results.ts'
 import type { MessageInput } from '../../core/messages/to-message.ts'
-import type { OutputSource } from '../../engine/output/output-references.ts'
 import { askedSchema, finalText, inputOutput } from '../../engine/output/output-schema.ts'
+import type { OutputSource } from '../../engine/output/run-output.ts'
 import { ResponseReader } from '../../engine/steps/read-response.ts'
 import { callModel } from '../../models/call-model.ts'
 import { type CapabilityOverrides, capabilitiesOf } from '../../models/capabilities.ts'
 import type { ModelPrice } from '../../models/catalogue.ts'
 import { jsonAnswer } from '../../models/json-answer.ts'
-import type { LanguageModel } from '../../models/language-model.ts'
+import type { LanguageModel, ModelSettings, RetryOptions } from '../../models/language-model.ts'
 import { withCost } from '../../models/model-capabilities.ts'
-import { callSettings, type ModelSettings, type RetryOptions } from '../../models/model-settings.ts'
 import { CACHE_BYTES } from '../../prompt/media/media-source.ts'
 import { PromptBuilder } from '../../prompt/prompt-builder.ts'
 import { acceptMessages, messagesIn } from '../accept-messages.ts'
@@ -113,7 +112,7 @@ export async function askOnce(
   { schema, price }: { schema: JsonObject; price: ModelPrice | null },
 ): Promise<{ text: string; usage: TokenUsage }> {
   const reader = new ResponseReader((id) => id)
-  const options = callSettings(settings, { hasTools: false })
+  const { toolChoice: _, ...options } = settings
   const usageSoFar = () => withCost(reader.response.usage, price)
   try {
     await callModel({

@@ -1,7 +1,6 @@
 import { createdPayload } from '../../assets/asset-events.ts'
 import { toAssetStore } from '../../assets/asset-facade.ts'
 import type { Assets } from '../../assets/assets-contract.ts'
-import { boundaryOf } from '../../boundary/boundary.ts'
 import type { CallPlan } from '../../boundary/call-plan.ts'
 import type { Tool, ToolContext } from '../../boundary/tool.ts'
 import {
@@ -26,7 +25,6 @@ import type { LabelTree } from '../../core/labels/label-tree.ts'
 import type { Labels } from '../../core/labels/labels.ts'
 import { formatVariable, parseVariableRef } from '../../core/refs/variable-ref.ts'
 import type { CallItem, CallOutcome, ExecutionChanges, PolicyCall } from '../../policies/policy.ts'
-import { inputLabel } from '../../policies/trust/input-label.ts'
 import { type NotedReads, noteReads } from '../../policies/trust/note-reads.ts'
 import { callError } from '../run-errors.ts'
 import type { RunScope } from '../run-scope.ts'
@@ -104,10 +102,9 @@ export class ActiveCall implements PolicyCall {
   }
 
   readonly withInput: PolicyCall['withInput'] = (item, use) => {
-    const { assets } = this.#scope
-    return boundaryOf(() => assets).withInput(
-      { tool: this.tool, arguments: item.arguments },
-      (input) => this.#withContext(item, (context) => use(input, context)),
+    const call = { tool: this.tool, arguments: item.arguments }
+    return this.#scope.boundary.withInput(call, (input) =>
+      this.#withContext(item, (context) => use(input, context)),
     )
   }
 
@@ -117,7 +114,7 @@ export class ActiveCall implements PolicyCall {
   ): Promise<Awaited<T>> {
     const { labels } = this
     const { signal, assets } = this.#scope
-    const noted = labels ? noteReads(labels, inputLabel(this, labels, reads)) : null
+    const noted = labels && noteReads(this, labels, reads)
     if (noted) this.#noted.push(noted)
     const usedAssets = noted?.assets(assets, []) ?? assets
     const { context, end } = openContext(this.#scope, {

@@ -1,3 +1,4 @@
+import { defined } from '../../assets/defined.ts'
 import { type CallPlan, planCall } from '../../boundary/call-plan.ts'
 import { describeTool } from '../../boundary/describe-tool.ts'
 import { maskBytes } from '../../boundary/store.ts'
@@ -6,7 +7,7 @@ import { withParameters } from '../../boundary/tool-index.ts'
 import { labelsOfError } from '../../boundary/value-source.ts'
 import { ByrefError } from '../../core/errors.ts'
 import type { CallState } from '../../core/events/conversation-state.ts'
-import type { CallError, ConversationEvent } from '../../core/events/events.ts'
+import type { CallError, ConversationEvent, EventOf } from '../../core/events/events.ts'
 import { shortened } from '../../core/json/cut.ts'
 import type { JsonObject, JsonValue } from '../../core/json/json.ts'
 import {
@@ -23,7 +24,7 @@ import { callIdOf } from '../../core/refs/item-call.ts'
 import { formatVariable } from '../../core/refs/variable-ref.ts'
 import { isCommandCall } from '../../plugins/command-message.ts'
 import type { CallItem, CallOutcome, DetailedVerdict } from '../../policies/policy.ts'
-import { inputLabel } from '../../policies/trust/input-label.ts'
+import { inputLabel } from '../../policies/trust/note-reads.ts'
 import { graphOf } from '../next.ts'
 import { callError } from '../run-errors.ts'
 import type { RunScope } from '../run-scope.ts'
@@ -244,7 +245,7 @@ export class CallRunner {
     this.#hold(plan.id)
     const verdict = await this.#scope.during(() => policy.before?.(call))
     if (verdict?.decision === 'deny') throw deniedByPolicy(plan, verdict)
-    const { runId, append } = this.#scope
+    const { session, assets, append } = this.#scope
     if (verdict?.decision !== 'ask') {
       if (verdict?.events) await append({ events: verdict.events })
       return false
@@ -252,22 +253,13 @@ export class CallRunner {
     await this.#scope.during(() => checkInput(call))
     this.#listen()
     this.#originalArguments.delete(plan.id)
-    const logged = await this.#scope.during(() => this.#withoutBytes(plan, items))
-    const asked = approvalRequest(plan, logged, verdict)
+    const itemArguments = items.map((item) => item.arguments)
+    const own = ownAssets(session, plan.id)
+    const logged = await this.#scope.during(() => maskBytes(itemArguments, own, assets))
     const previews = await this.#scope.during(() => previewsOf(call, items))
-    if (previews.length > 0) asked.previews = previews.map((preview) => preview?.text ?? null)
-    const label = labelOfRequest(call, previews)
-    if (label) asked.label = label
-    const request = { type: 'APPROVAL_REQUESTED', runId, ...asked } as const
+    const request = approvalRequest(call, { items: logged, previews, verdict })
     await append({ events: [...call.takeEvents(), request] })
     return true
-  }
-
-  /** Returns the arguments of each item with references in place of bytes, for the log. */
-  #withoutBytes({ id }: CallPlan, items: readonly Item[]): ReturnType<typeof maskBytes> {
-    const { session, assets } = this.#scope
-    const itemArguments = items.map((item) => item.arguments)
-    return maskBytes(itemArguments, ownAssets(session, id), assets)
   }
 
   /** Starts calls when people have answered, and lets results pass a call whose sub-agent waits for a person. */
@@ -348,33 +340,35 @@ export class CallRunner {
   }
 }
 
-type ApprovalRequest = Omit<
-  Extract<ConversationEvent, { type: 'APPROVAL_REQUESTED' }>,
-  'type' | 'runId'
->
-
 /**
- * Returns the content of an approval request.
+ * Returns the event that asks a person about a call.
  *
- * @param items The arguments of each item, as they are logged. Undefined for an item that cannot run.
+ * @param asked.items The arguments of each item, as they are logged. Undefined for an item that cannot run.
  */
 function approvalRequest(
-  plan: CallPlan,
-  items: readonly (Record<string, unknown> | undefined)[],
-  { violations, reason }: DetailedVerdict,
-): ApprovalRequest {
-  const isMapped = plan.each !== undefined
-  const shown = isMapped ? plan.arguments : items[0]
-  const request: ApprovalRequest = {
-    toolCallId: plan.id,
+  call: ActiveCall,
+  asked: {
+    items: readonly (Record<string, unknown> | undefined)[]
+    previews: readonly (ItemPreview | null)[]
+    verdict: DetailedVerdict
+  },
+): EventOf<'APPROVAL_REQUESTED'> {
+  const { toolCallId, tool, plan, runId, isMapped } = call
+  const { items, previews, verdict } = asked
+  const { violations = [], reason } = verdict
+  return defined({
+    type: 'APPROVAL_REQUESTED',
+    runId,
+    toolCallId,
     toolName: plan.name,
-    arguments: shown as JsonObject,
-  }
-  if (isMapped) request.items = items.map((item) => (item ?? null) as JsonValue)
-  if (plan.tool && CLIENT_TOOL in plan.tool.execute) request.needsResult = true
-  if (violations && violations.length > 0) request.violations = violations
-  if (reason !== undefined) request.reason = reason
-  return request
+    arguments: (isMapped ? plan.arguments : items[0]) as JsonObject,
+    items: isMapped ? items.map((item) => (item ?? null) as JsonValue) : undefined,
+    needsResult: CLIENT_TOOL in tool.execute ? true : undefined,
+    violations: violations.length > 0 ? violations : undefined,
+    reason,
+    previews: previews.length > 0 ? previews.map((preview) => preview?.text ?? null) : undefined,
+    label: labelOfRequest(call, previews),
+  })
 }
 
 /** Maximum characters of a preview. */

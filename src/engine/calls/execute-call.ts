@@ -1,11 +1,10 @@
 import type { Assets } from '../../assets/assets-contract.ts'
 import { isPlainJson } from '../../assets/extract/may-hold-assets.ts'
 import { heldBody, refIn } from '../../assets/held-body.ts'
-import { boundaryOf } from '../../boundary/boundary.ts'
 import { type CallPlan, isEditTool, isReadingTool } from '../../boundary/call-plan.ts'
 import { allRows } from '../../boundary/convert-asset.ts'
 import { assetReads, labelsWithin, restoreBytes } from '../../boundary/resolve.ts'
-import { lastYield, offload, type StoringCall } from '../../boundary/store.ts'
+import { lastYield, type StoringCall } from '../../boundary/store.ts'
 import type { Tool, ToolContext } from '../../boundary/tool.ts'
 import { type Found, labelsOfError } from '../../boundary/value-source.ts'
 import { ByrefError } from '../../core/errors.ts'
@@ -91,7 +90,7 @@ async function execute(
   })
   const parts = { plan, toolCallId, attempt, signal, assets, events, onRead, onWaiting, trust }
   const { context, end, chosen } = openContext(scope, parts)
-  const boundary = boundaryOf(() => scope.assets)
+  const { boundary } = scope
   try {
     const storing = { tool: tool.id, toolCallId, signal, label, onEvent }
     const args = needsReference(call, item)
@@ -127,11 +126,8 @@ function needsReference({ tool, written }: ActiveCall, item: CallItem): boolean 
 
 /** Saves a value for a tool that reads assets, and returns its reference. */
 async function savedValue(scope: RunScope, value: unknown, call: StoringCall): Promise<string> {
-  const stored = await offload(
-    { ...call, maxResultChars: 0 },
-    { value, events: [] },
-    () => scope.assets,
-  )
+  const storing = { ...call, maxResultChars: 0 }
+  const stored = await scope.boundary.offload(storing, { value, events: [] })
   return offloadedField(stored.value as OffloadedValue, [])
 }
 
@@ -194,7 +190,7 @@ export async function resolveItems(
   plan: CallPlan,
   written: Record<string, unknown>,
 ): Promise<ResolvedItems> {
-  const boundary = boundaryOf(() => scope.assets)
+  const { boundary } = scope
   const args = plan.edit ? onNewestVersion(scope.session, plan, written) : written
   const call = { tool: plan.tool as Tool, arguments: args }
   const isMapped = plan.each !== undefined
@@ -220,10 +216,8 @@ export async function resolveItems(
 async function writtenItem(scope: RunScope, plan: CallPlan, written: unknown): Promise<Found> {
   const tool = { ...(plan.tool as Tool), inputSchema: {}, references: 'declared' } as const
   const call = { tool, arguments: { item: written } }
-  const { arguments: resolved, reads } = await boundaryOf(() => scope.assets).resolve(
-    call,
-    sourceOf(scope, plan),
-  )
+  const source = sourceOf(scope, plan)
+  const { arguments: resolved, reads } = await scope.boundary.resolve(call, source)
   let labels: LabelTree = { label: TRUSTED }
   for (const { path, labels: read } of reads)
     labels = withTreeAt(labels, path, joinTrees(treeAt(labels, path), read))

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createAssets } from '../../assets/create-assets.ts'
+import { boundaryOf } from '../../boundary/boundary.ts'
 import { planCall } from '../../boundary/call-plan.ts'
 import { defineTool, type Tool } from '../../boundary/tool.ts'
 import { createBoard } from '../../core/board/board.ts'
@@ -42,6 +43,7 @@ async function argumentsOf(args: Record<string, unknown>, tool?: Tool): Promise<
   const scope = {
     session: { board, results: createResults(), labels: null, state: { calls: {}, assets: [] } },
     assets,
+    boundary: boundaryOf(() => assets),
     during: (work: () => unknown) => work(),
   } as unknown as RunScope
   const plan = planOf(args, tool)

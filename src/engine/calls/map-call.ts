@@ -1,4 +1,3 @@
-import { boundaryOf } from '../../boundary/boundary.ts'
 import type { CallPlan } from '../../boundary/call-plan.ts'
 import type { CallState, ItemState } from '../../core/events/conversation-state.ts'
 import type { CallError } from '../../core/events/events.ts'
@@ -79,7 +78,7 @@ async function runItem(
     })
     if (executed.error) return executed
     const storing = { tool: tool.id, toolCallId, maxResultChars: tool.maxResultChars }
-    return await scope.during(() => boundaryOf(() => scope.assets).offload(storing, executed))
+    return await scope.during(() => scope.boundary.offload(storing, executed))
   } finally {
     slots.free()
   }

@@ -1,5 +1,4 @@
 import { defined } from '../../assets/defined.ts'
-import { boundaryOf } from '../../boundary/boundary.ts'
 import { type CallPlan, type DataPlace, isEditTool, planCall } from '../../boundary/call-plan.ts'
 import { isTooLong, jsonLength, jsonValue, lostResult, previewOf } from '../../boundary/store.ts'
 import { ByrefError, errorMessage } from '../../core/errors.ts'
@@ -162,7 +161,7 @@ async function notWritten(
     return failedAfter(result, error)
   const storing = { tool: plan.name, toolCallId: plan.id, maxResultChars: MAX_REPEATED_CHARS }
   const shown = { ...outcome, value: modelOutput ?? outcome.value }
-  const kept = await boundaryOf(() => scope.assets).offload(storing, shown)
+  const kept = await scope.boundary.offload(storing, shown)
   const { value } = kept
   const text = isOffloaded(value) ? value.assetRef : JSON.stringify(value)
   const { code, message } = error
@@ -287,7 +286,7 @@ async function prepared(result: CallResult, scope: RunScope): Promise<CallResult
     if (!mayOffload(result, scope)) return { ...result, modelOutput }
     const { maxResultChars } = plan.tool ?? {}
     const storing = { tool: plan.name, toolCallId: plan.id, maxResultChars }
-    const boundary = boundaryOf(() => scope.assets)
+    const { boundary } = scope
     const { value, labels } = outcome
     if (!isEditedValue(plan, value)) {
       return { ...result, outcome: await boundary.offload(storing, outcome), modelOutput }

@@ -8,6 +8,7 @@ import { copyJson } from '../../core/json/copy-json.ts'
 import { isPlainObject, type JsonObject, type JsonValue } from '../../core/json/json.ts'
 import type { DataBlock, Message } from '../../core/messages/message.ts'
 import type { AnswerPart } from '../../core/messages/read-metadata.ts'
+import { oncePer } from '../../core/once-resolved.ts'
 import { answerSchema, answerValue, wrappedAnswer } from '../../models/json-answer.ts'
 
 /** The schema of an answer: a schema of a library such as zod 4, or JSON Schema. */
@@ -52,16 +53,14 @@ export function outputJsonSchema(schema: OutputSchema): JsonObject {
   }
 }
 
-/** By the output schema, the schema with references. */
-const widened = new WeakMap<JsonObject, JsonObject>()
-
 /** Returns the schema of the answer for the model. Fields with `asset_ref_acceptable: true` also accept references. */
 export function askedSchema(schema: JsonObject): JsonObject {
-  if (!declaresReferences(schema)) return answerSchema(schema)
-  const asked = widened.get(schema) ?? (describeAnswer(answerSchema(schema)) as JsonObject)
-  widened.set(schema, asked)
-  return asked
+  return declaresReferences(schema) ? withReferences(schema) : answerSchema(schema)
 }
+
+const withReferences = oncePer(
+  (schema: JsonObject) => describeAnswer(answerSchema(schema)) as JsonObject,
+)
 
 /**
  * Returns the part of an answer that its provider calls final; else the whole text. OpenAI's models may write drafts

@@ -1,22 +1,86 @@
 import type { Assets } from '../../assets/assets-contract.ts'
+import { jsonInteger } from '../../assets/tables/long-number.ts'
+import { boundaryOf } from '../../boundary/boundary.ts'
+import { resolveCall } from '../../boundary/resolve.ts'
 import { declaresReferences } from '../../boundary/resolve-assets.ts'
-import { ConversationSource } from '../../boundary/value-source.ts'
-import { ByrefError } from '../../core/errors.ts'
+import type { Tool } from '../../boundary/tool.ts'
+import { ConversationSource, type ValueSource } from '../../boundary/value-source.ts'
+import { ByrefError, type ByrefErrorCode, errorMessage } from '../../core/errors.ts'
 import type { ConversationState, RunState } from '../../core/events/conversation-state.ts'
-import type { JsonObject } from '../../core/json/json.ts'
+import type { AssetCreated, FinishReason, TokenUsage } from '../../core/events/events.ts'
+import { Branch, copyTree } from '../../core/json/copy-json.ts'
+import { isPlainObject, type JsonObject, type JsonValue } from '../../core/json/json.ts'
 import type { Message } from '../../core/messages/message.ts'
 import { readMetadata } from '../../core/messages/read-metadata.ts'
 import { createResults } from '../../core/messages/results.ts'
 import { newId } from '../../core/new-id.ts'
+import { callIdOf } from '../../core/refs/item-call.ts'
+import { answerSchema, answerValue, wrappedAnswer } from '../../models/json-answer.ts'
 import { boardOf } from '../session-values.ts'
-import { type OutputSource, resolveOutput } from './output-references.ts'
 import {
   askedSchema,
   finalText,
+  mismatch,
   type OutputSchema,
+  type ReadOutput,
   readOutput,
   refineOutput,
 } from './output-schema.ts'
+
+/** The result of a run that has ended. */
+export interface RunResult<Output = unknown> {
+  /** The text of the agent's last answer; empty if there is none. */
+  text: string
+  /** The answer, parsed by the schema of `run({ output })`; null if no output was requested. */
+  output: Output
+  /** Why the run ended: `done`, `length`, `content_filter`, `cancelled`, or a limit such as `step_limit`. */
+  reason: FinishReason
+  /** The tokens of all steps, including sub-agents, `ask_about` and the tools' own model calls. */
+  usage: TokenUsage
+  /** The assets that its tools and its model created, in order of creation. */
+  assets: readonly AssetCreated[]
+  conversation: string
+}
+
+/**
+ * Returns the result of a run that has ended.
+ *
+ * @throws ByrefError the error of its `RUN_ERROR`; `output_invalid` if the requested output is missing or invalid
+ */
+export async function runResult<Output>(
+  { id, state }: { id: string; state: ConversationState },
+  run: RunState,
+  options: { schema?: OutputSchema; assets: Assets },
+): Promise<RunResult<Output>> {
+  const { status, error, reason = 'done', usage } = run
+  if (status === 'failed') {
+    throw new ByrefError((error?.code ?? 'run_failed') as ByrefErrorCode, error?.message ?? '')
+  }
+  const output = (await runOutput(state, run, options)) as Output
+  const assets = assetsOf(state, run)
+  const { text } = lastAnswer(state, run)
+  return { text, output, reason, usage, assets, conversation: id }
+}
+
+/** Returns the assets of a run's calls so far, and the attachments of its answers. */
+export function assetsOf(
+  { assets, messages }: ConversationState,
+  { steps }: RunState,
+): AssetCreated[] {
+  const calls = new Set(steps.flatMap(({ callIds }) => callIds))
+  const answers = new Set(steps.map(({ messageId }) => messageId))
+  // A conversation may have thousands of messages, and models seldom make assets.
+  const written = assets.some(({ by }) => by === 'agent')
+    ? messages.filter(({ id }) => answers.has(id))
+    : []
+  const attached = new Set(
+    written.flatMap((message) => readMetadata(message).attachments.map(({ assetRef }) => assetRef)),
+  )
+  return assets.filter(({ ref, by, toolCallId = '' }) => {
+    const isOfCall = calls.has(toolCallId) || calls.has(callIdOf(toolCallId))
+    return isOfCall || (by === 'agent' && attached.has(ref))
+  })
+}
 
 /** Returns why a run's last answer does not fit the requested schema; null if it fits, or none was requested. */
 export function outputProblem(
@@ -122,4 +186,47 @@ export function outputNotice(text: string): Message {
     timestamp: new Date().toISOString(),
     metadata: {},
   }
+}
+
+/** Where the values of an answer's references are read. */
+export interface OutputSource {
+  values: ValueSource
+  assets: Assets
+}
+
+/**
+ * Replaces the references in an answer with values, as in the arguments of a call. Only fields that take references are
+ * read. Returns a problem if a reference cannot be read, or if its value does not match the schema.
+ */
+export async function resolveOutput(
+  value: JsonValue,
+  schema: JsonObject,
+  source: () => OutputSource,
+): Promise<ReadOutput<unknown>> {
+  if (!declaresReferences(schema)) return { value }
+  const { values, assets } = source()
+  const inputSchema = answerSchema(schema)
+  const tool: Tool = { id: 'output', description: '', inputSchema, execute() {} }
+  const reading = { values, assets: () => assets, isDeclaredOnly: true }
+  const boundary = boundaryOf(reading.assets, { validate: false })
+  try {
+    const { arguments: args } = await resolveCall(tool, wrappedAnswer(value, schema), reading)
+    const answer = await boundary.withInput({ tool, arguments: args }, (input) => input)
+    const output = answerValue(withJsonNumbers(answer) as JsonObject, schema)
+    const problem = mismatch(schema, output)
+    return problem === null ? { value: output } : { problem }
+  } catch (error) {
+    return { problem: errorMessage(error) }
+  }
+}
+
+/** Copies an answer. Bigints become numbers, or text beyond 2^53. NaN and the infinities become text. */
+function withJsonNumbers(answer: unknown): unknown {
+  return copyTree(answer, (value) => {
+    if (typeof value === 'number') return Number.isFinite(value) ? value : String(value)
+    if (typeof value === 'bigint') return jsonInteger(value)
+    if (Array.isArray(value)) return new Branch(value, true, value.entries())
+    if (isPlainObject(value)) return new Branch(value, false, Object.entries(value))
+    return value as JsonValue
+  })
 }

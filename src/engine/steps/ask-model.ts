@@ -18,10 +18,10 @@ import { jsonAnswer, rejectsToolsWithSchema } from '../../models/json-answer.ts'
 import type {
   LanguageModel,
   ModelCallOptions,
+  ModelSettings,
   ModelStreamPart,
 } from '../../models/language-model.ts'
 import { type ModelCapabilities, withCost } from '../../models/model-capabilities.ts'
-import { callSettings, type ModelSettings } from '../../models/model-settings.ts'
 import { type RenamedTools, renameParameters } from '../../models/parameter-names.ts'
 import { type AcceptedCall, CallRunner } from '../calls/call-runner.ts'
 import { askedSchema } from '../output/output-schema.ts'
@@ -195,8 +195,9 @@ function optionsOf({
   const { session, settings } = scope
   const { settings: runSettings, output } = openRun(session.state)?.overrides ?? {}
   const merged = { ...settings.modelSettings, ...(runSettings as ModelSettings), ...stepSettings }
+  const { toolChoice, ...others } = merged
   const hasTools = tools.length > 0
-  const options = callSettings(merged, { hasTools })
+  const options = hasTools && toolChoice ? merged : others
   // The conversation has a notice with the schema, and the answer is checked in any case.
   const isEnforced = !hasTools || !rejectsToolsWithSchema(settings.model)
   return output && isEnforced

@@ -1,4 +1,3 @@
-import type { Assets } from '../../assets/assets-contract.ts'
 import { describeTool } from '../../boundary/describe-tool.ts'
 import type { Tool } from '../../boundary/tool.ts'
 import {
@@ -16,7 +15,7 @@ import { readMetadata } from '../../core/messages/read-metadata.ts'
 import { type ConversationLog, readAll } from '../../log/conversation-log.ts'
 import { redact } from '../../log/redact.ts'
 import { capabilitiesOf } from '../../models/capabilities.ts'
-import type { ModelSettings } from '../../models/model-settings.ts'
+import type { ModelSettings } from '../../models/language-model.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
 import { resolveTrust } from '../../policies/trust/trust-options.ts'
 import type { AgentSettings } from '../run-settings.ts'
@@ -30,8 +29,6 @@ const { createHash } = nodeBuiltin('node:crypto')
 /** The sources that a step's request is derived from. */
 export interface DebugSource {
   log: ConversationLog
-  assets: Assets
-  namespace: string | null
   settings: AgentSettings
 }
 
@@ -42,7 +39,7 @@ export interface DebugSource {
  * message was deleted.
  */
 export async function deriveDebug(
-  { log, assets, namespace, settings }: DebugSource,
+  { log, settings }: DebugSource,
   conversation: string,
   messageId: string,
 ): Promise<unknown> {
@@ -72,7 +69,7 @@ export async function deriveDebug(
   } as ModelSettings
   const tools = withChosenTool(shown, callOptions, settings)
   const trust = trustOf(openRun(before)?.trust, settings)
-  const prompts = new StepPrompts({ ...settings, instructions, trust }, { assets, namespace })
+  const prompts = new StepPrompts({ ...settings, instructions, trust }, log.namespace)
   const board = boardOf(before.messages)
   const capabilities = changed?.model && (await capabilitiesOf({ ...model, supportedUrls: {} }))
   const { prompt } = await prompts.next({ state: before, board, labels }, capabilities)

@@ -2,14 +2,18 @@ import { describeTools } from '../../boundary/describe-tool.ts'
 import type { Tool } from '../../boundary/tool.ts'
 import { checkOptions, is, type OptionTable } from '../../core/check-options.ts'
 import { ByrefError, errorMessage } from '../../core/errors.ts'
-import { onceResolved } from '../../core/once-resolved.ts'
+import { oncePer, onceResolved } from '../../core/once-resolved.ts'
 import { capabilitiesOf } from '../../models/capabilities.ts'
-import { type LanguageModel, MODEL } from '../../models/language-model.ts'
+import {
+  type LanguageModel,
+  MODEL,
+  MODEL_SETTINGS,
+  type ModelSettings,
+  modelSettings,
+} from '../../models/language-model.ts'
 import type { ModelCapabilities } from '../../models/model-capabilities.ts'
-import { MODEL_SETTINGS, type ModelSettings, modelSettings } from '../../models/model-settings.ts'
-import { checkPrice } from '../limits.ts'
 import { type RunScope, workOf } from '../run-scope.ts'
-import type { StepSettings } from '../run-settings.ts'
+import { checkPrice, type StepSettings } from '../run-settings.ts'
 import { hiddenTools, laterTools } from './step-prompts.ts'
 
 const STEP_SETTINGS: OptionTable<StepSettings> = {
@@ -55,7 +59,7 @@ export async function prepareStep(scope: RunScope, messageId: string): Promise<P
     ? laterTools(settings, session.state)
     : hiddenTools(settings, session.state)
   const stepSettings = modelSettings(chosen.settings)
-  const capabilities = chosen.model && (await scope.during(() => cachedCapabilities(model)))
+  const capabilities = chosen.model && (await scope.during(() => capabilitiesOnce(model)()))
   if (capabilities) checkPrice(capabilities, settings.limits)
   return {
     scope: { ...scope, settings: { ...settings, model, tools } },
@@ -71,13 +75,9 @@ export async function prepareStep(scope: RunScope, messageId: string): Promise<P
 }
 
 /** Prompts are built anew when the object changes, so each model has one. */
-const cached = new WeakMap<LanguageModel, () => Promise<ModelCapabilities>>()
-
-function cachedCapabilities(model: LanguageModel): Promise<ModelCapabilities> {
-  const capabilities = cached.get(model) ?? onceResolved(() => capabilitiesOf(model))
-  cached.set(model, capabilities)
-  return capabilities()
-}
+const capabilitiesOnce = oncePer((model: LanguageModel) =>
+  onceResolved(() => capabilitiesOf(model)),
+)
 
 async function askApp(scope: RunScope, messageId: string): Promise<StepSettings | undefined> {
   const { settings, context } = scope

@@ -1,6 +1,7 @@
 import { describeTools } from '../../boundary/describe-tool.ts'
 import type { ConversationState } from '../../core/events/conversation-state.ts'
-import type { ModelSettings } from '../../models/model-settings.ts'
+import { oncePer } from '../../core/once-resolved.ts'
+import type { ModelSettings } from '../../models/language-model.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
 import type { AgentSettings } from '../run-settings.ts'
 
@@ -32,13 +33,6 @@ export interface DeferredTools {
   bytes: number
 }
 
-interface NamedSnapshot {
-  name: string
-  value: SettingsSnapshot
-}
-
-const snapshots = new WeakMap<AgentSettings, NamedSnapshot>()
-
 /**
  * Returns the name of an agent's settings, for the event that starts or takes over a run. Also returns the
  * settings, unless the conversation's last run has the same name. Prompts are derived from the log and these
@@ -48,12 +42,12 @@ export function snapshotSettings(
   { runs }: Pick<ConversationState, 'runs'>,
   settings: AgentSettings,
 ): { name: string; debug?: Record<string, unknown> } {
-  const { name, value } = snapshots.get(settings) ?? describe(settings)
+  const { name, value } = described(settings)
   if (runs.at(-1)?.settings === name) return { name }
   return { name, debug: { [name]: value } }
 }
 
-function describe(settings: AgentSettings): NamedSnapshot {
+const described = oncePer((settings: AgentSettings) => {
   const { model, instructions, tools, later, deferred, modelSettings } = settings
   const { provider, modelId } = model
   const value: SettingsSnapshot = {
@@ -66,22 +60,13 @@ function describe(settings: AgentSettings): NamedSnapshot {
   }
   const text = [JSON.stringify({ ...value, tools: [] }), ...value.tools.map(toolJson)].join('\n')
   const digest = createHash('sha256').update(text).digest('base64url')
-  const described = { name: `settings/${digest.slice(0, 22)}`, value }
-  snapshots.set(settings, described)
-  return described
-}
-
+  return { name: `settings/${digest.slice(0, 22)}`, value }
+})
 function deferredOf({ tools, deferred }: AgentSettings): DeferredTools {
   const hidden = describeTools(tools).filter(({ name }) => deferred.has(name))
   const bytes = hidden.reduce((sum, tool) => sum + encoder.encode(toolJson(tool)).length, 0)
   return { tools: hidden.length, bytes }
 }
 
-/** Caches the JSON of tools, which many agents share. */
-const texts = new WeakMap<object, string>()
-
-function toolJson(tool: object): string {
-  const text = texts.get(tool) ?? JSON.stringify(tool)
-  texts.set(tool, text)
-  return text
-}
+/** Returns a tool as JSON. Many agents share a tool. */
+const toolJson = oncePer((tool: object) => JSON.stringify(tool))

@@ -11,14 +11,19 @@ import type { AssetCreated, Compaction, CompactionReason } from '../../core/even
 import type { Labels } from '../../core/labels/labels.ts'
 import { isOffloadedResult } from '../../core/messages/offloaded.ts'
 import { type ReferenceGuideOptions, referenceGuide } from '../../core/messages/reference-guide.ts'
+import type { ModelSettings } from '../../models/language-model.ts'
 import type { ModelCapabilities } from '../../models/model-capabilities.ts'
-import type { ModelSettings } from '../../models/model-settings.ts'
 import { acceptsFile } from '../../prompt/media/media-plan.ts'
 import { MAX_TEXT_CHARS } from '../../prompt/media/media-source.ts'
 import type { PlacedTopic } from '../../prompt/mentions.ts'
 import { type PromptBudget, planCompaction } from '../../prompt/plan-compaction.ts'
-import { PromptBuilder, type PromptSource } from '../../prompt/prompt-builder.ts'
-import { compactionDue, lastStep, promptTokens } from '../../prompt/prompt-size.ts'
+import {
+  compactionDue,
+  lastStep,
+  PromptBuilder,
+  type PromptSource,
+  promptTokens,
+} from '../../prompt/prompt-builder.ts'
 import { Redaction } from '../../prompt/redaction.ts'
 import type { TranscriptOptions } from '../../prompt/transcript.ts'
 import { mediaOfItem, type TranscriptItem } from '../../prompt/transcript-item.ts'
@@ -53,13 +58,13 @@ const MAX_CHECKED = 200
 /** The settings of an agent that prompts are made with. */
 type StepPromptSettings = Pick<
   AgentSettings,
-  'instructions' | 'tools' | 'later' | 'prompt' | 'trust'
+  'instructions' | 'tools' | 'later' | 'assets' | 'prompt' | 'trust'
 >
 
 /** Makes the prompts of one conversation. They depend only on its log, and on assets, which never change. */
 export class StepPrompts {
   readonly #settings: StepPromptSettings
-  readonly #from: { assets: Assets; namespace: string | null }
+  readonly #namespace: string | null
   readonly #guide: string
   readonly #transcript: TranscriptOptions
   readonly #builder: PromptBuilder
@@ -74,7 +79,7 @@ export class StepPrompts {
   #lastCheck: { at: string; reason: CompactionReason | null } = { at: '', reason: null }
   #checked: { runId: string; missing: readonly string[] } | null = null
 
-  constructor(settings: StepPromptSettings, from: { assets: Assets; namespace: string | null }) {
+  constructor(settings: StepPromptSettings, namespace: string | null) {
     const { tools, later, prompt, trust } = settings
     // Tools that the model sees only later need no guide at the start.
     const explained = [...tools.keys()].every((id) => later.has(id))
@@ -82,7 +87,7 @@ export class StepPrompts {
       : tools
     const untrusted = trust?.mode === 'quarantine'
     this.#settings = settings
-    this.#from = from
+    this.#namespace = namespace
     this.#guide = referenceGuide({ ...specialParameters([...explained.values()]), untrusted }) ?? ''
     this.#transcript = {
       merge: prompt.merge,
@@ -194,8 +199,7 @@ export class StepPrompts {
   }
 
   #source(capabilities: ModelCapabilities, tail: readonly string[]): PromptSource {
-    const { instructions, tools, prompt } = this.#settings
-    const { assets, namespace } = this.#from
+    const { instructions, tools, assets, prompt } = this.#settings
     return {
       system: [instructions, this.#guide],
       tail,
@@ -203,7 +207,7 @@ export class StepPrompts {
       reading: tools.has('fetch_asset') && tools.has('search_asset'),
       capabilities,
       assets,
-      namespace,
+      namespace: this.#namespace,
       cache: prompt.cache,
       options: { imageMaxSide: prompt.media.imageMaxSide, timeoutMs: prompt.media.timeoutMs },
       gone: { has: (ref) => this.#missing.has(ref) || this.#unread.errors.has(ref) },
@@ -218,8 +222,8 @@ export class StepPrompts {
   async #missingIn(state: ConversationState): Promise<readonly string[]> {
     const runId = openRun(state)?.runId ?? ''
     if (this.#checked?.runId !== runId) {
-      const { timeoutMs } = this.#settings.prompt.media
-      this.#checked = { runId, missing: await missingOf(state, this.#from.assets, timeoutMs) }
+      const { assets, prompt } = this.#settings
+      this.#checked = { runId, missing: await missingOf(state, assets, prompt.media.timeoutMs) }
     }
     return this.#checked.missing
   }

@@ -15,7 +15,7 @@ import { type Speaker, spokenBy } from '../../core/messages/spoken-by.ts'
 import type { MessageInput } from '../../core/messages/to-message.ts'
 import { newId } from '../../core/new-id.ts'
 import { readAll } from '../../log/conversation-log.ts'
-import type { ModelSettings } from '../../models/model-settings.ts'
+import type { ModelSettings } from '../../models/language-model.ts'
 import { jsonOrText } from '../json-in-text.ts'
 import { eventStream } from '../serving/event-stream.ts'
 import {

@@ -14,6 +14,7 @@ import {
   writeLabel,
 } from '../../core/labels/label.ts'
 import { type LabelTree, treeAt, wholeOf } from '../../core/labels/label-tree.ts'
+import { oncePer } from '../../core/once-resolved.ts'
 import { type FieldKey, toPointer } from '../../core/refs/field-key.ts'
 
 /** The schema keyword for the labels that a parameter accepts. */
@@ -116,14 +117,9 @@ function labelBeside(tree: LabelTree, paths: readonly (readonly FieldKey[])[]): 
   let label = tree.label
   for (const [key, field] of Object.entries(tree.fields ?? {})) {
     const hits = paths.filter(([first]) => matches(tree, key, String(first)))
-    const below = new Map<string, FieldKey[][]>()
-    for (const [first, ...rest] of hits) {
-      const known = below.get(String(first)) ?? []
-      known.push(rest)
-      below.set(String(first), known)
-    }
-    if (below.size === 0) label = join(label, wholeOf(field))
-    for (const rests of below.values()) {
+    if (hits.length === 0) label = join(label, wholeOf(field))
+    for (const below of Map.groupBy(hits, ([first]) => String(first)).values()) {
+      const rests = below.map(([, ...rest]) => rest)
       const isWhole = rests.some((rest) => rest.length === 0)
       if (!isWhole) label = join(label, labelBeside(field, rests))
     }
@@ -179,13 +175,9 @@ interface Place {
   accepts: Clearance
 }
 
-const mentions = new WeakMap<Tool, boolean>()
-
-function hasAccepts(tool: Tool): boolean {
-  const known = mentions.get(tool) ?? JSON.stringify(jsonSchemaOf(tool)).includes(`"${ACCEPTS}":`)
-  mentions.set(tool, known)
-  return known
-}
+const hasAccepts = oncePer((tool: Tool) =>
+  JSON.stringify(jsonSchemaOf(tool)).includes(`"${ACCEPTS}":`),
+)
 
 /** Returns the places in the arguments that declare what they accept, outer ones first. */
 function placesIn(tool: Tool, args: Readonly<Record<string, unknown>>): Place[] {

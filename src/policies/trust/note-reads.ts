@@ -1,13 +1,17 @@
 import type { AssetRefInput } from '../../assets/asset-locator.ts'
 import type { Assets } from '../../assets/assets-contract.ts'
+import type { Read } from '../../boundary/resolve.ts'
 import type { ToolContext } from '../../boundary/tool.ts'
 import { type Found, sourceLabels } from '../../boundary/value-source.ts'
 import type { ConversationEvent } from '../../core/events/events.ts'
-import { join, type Label, readLabel, TRUSTED, UNKNOWN } from '../../core/labels/label.ts'
+import { join, joinAll, type Label, readLabel, TRUSTED, UNKNOWN } from '../../core/labels/label.ts'
 import { wholeOf } from '../../core/labels/label-tree.ts'
 import type { Labels } from '../../core/labels/labels.ts'
+import { oncePer } from '../../core/once-resolved.ts'
 import { type AssetRefParts, isAssetRef, parseAssetRef } from '../../core/refs/asset-ref.ts'
+import { ownInstance } from '../../core/refs/own-instance.ts'
 import { referencesIn } from '../../core/refs/references-in.ts'
+import type { PolicyCall } from '../policy.ts'
 
 /** Tracks what an execution reads in addition to its input. */
 export interface NotedReads {
@@ -18,15 +22,15 @@ export interface NotedReads {
   read(found: Found): void
 }
 
-/** Starts to track what an execution reads. `input` is the label of what it receives. */
-export function noteReads(labels: Labels, input: Label): NotedReads {
+/** Starts to track what an execution reads. `reads` are the references in its arguments. */
+export function noteReads(call: PolicyCall, labels: Labels, reads: readonly Read[]): NotedReads {
   let readSoFar = TRUSTED
   const note = (label: Label): void => {
     readSoFar = join(readSoFar, label)
   }
   return {
     trust: {
-      input,
+      input: inputLabel(call, labels, reads),
       get read() {
         return readSoFar
       },
@@ -104,4 +108,35 @@ function notedAssets(assets: Assets, noting: Noting): Assets {
     },
     scoped: (scope) => notedAssets(assets.scoped(scope), noting),
   }
+}
+
+/**
+ * Returns the label of everything that a call receives: what the model had seen, and what the call reads.
+ *
+ * @param reads The reads of one execution. Default: those of all items of the call.
+ */
+export function inputLabel(call: PolicyCall, labels: Labels, reads?: readonly Read[]): Label {
+  const { toolCallId, each, state } = call
+  const read = reads ? labelOf(reads) : readByAll(call.items)
+  const over = each ? [wholeOf(each)] : []
+  // The values that a person approved. The same names may have other values by now.
+  const approved = state.approval?.label ? [readLabel(state.approval.label)] : []
+  return joinAll([labels.contextOf(toolCallId), ...over, read, ...approved, byName(call, labels)])
+}
+
+const labelOf = (reads: readonly Read[]): Label => joinAll(reads.map((one) => wholeOf(one.labels)))
+
+/** Returns the label of everything that the items of a call read. Every failed item needs it. */
+const readByAll = oncePer((items: PolicyCall['items']) =>
+  labelOf(items.flatMap(({ reads }) => reads)),
+)
+
+/**
+ * Returns the label of the references in a call, if the call has read nothing: it failed before, or a person approved
+ * its values. Otherwise, `reads` has their labels.
+ */
+function byName({ written, items, state }: PolicyCall, labels: Labels): Label {
+  if (items.length > 0 && !state.approval?.answer) return TRUSTED
+  const instance = ownInstance(state.call?.arguments)
+  return joinAll(referencesIn(written).map((found) => labels.reference(found, { instance })))
 }

@@ -7,6 +7,7 @@ import {
   topLevel,
 } from '../../models/model-capabilities.ts'
 import type { MediaPart } from '../transcript-item.ts'
+import { IMAGE_MAX_SIDE, type MediaSource } from './media-source.ts'
 
 /** What is known about a body before it is read. */
 export interface MediaFacts {
@@ -35,18 +36,10 @@ export type MediaPlan =
       byUrl: readonly string[]
     }
   /** As text. */
-  | { type: 'text'; by: 'text' | 'document'; maxChars: number; byUrl: readonly string[] }
+  | { type: 'text'; by: 'text' | 'document'; byUrl: readonly string[] }
   /** As a value if it is short, else as its outline. */
   | { type: 'value' }
   | { type: 'note'; why: string }
-
-/** The input of {@link mediaPlan}. */
-export interface PlanOptions {
-  capabilities: ModelCapabilities
-  imageMaxSide: number
-  inlineThresholdBytes: number
-  maxTextChars: number
-}
 
 const PDF = 'application/pdf'
 
@@ -57,22 +50,23 @@ const MAX_READ = 100_000_000
 export function mediaPlan(
   facts: MediaFacts,
   fallback: MediaPart['fallback'],
-  options: PlanOptions,
+  source: MediaSource,
 ): MediaPlan {
   const { mime, size } = facts
-  const { capabilities, inlineThresholdBytes, maxTextChars } = options
+  const { capabilities } = source
   const { maxPdfPages } = capabilities
+  const { inlineThresholdBytes } = source.assets.config
   const limit = limitOf(capabilities.takes, mime)
   if (size === 0 && !facts.isValue) return note('it is empty')
   // On some machines, sharp cannot decode HEIC and HEIF, which browsers do not show either.
   const isCameraImage = /^image\/hei[cf]$/.test(mime) && limit !== null
   if (topLevel(mime) === 'image' && !isCameraImage) {
-    const image = imagePlan(facts, options)
+    const image = imagePlan(facts, source)
     if (image) return image
   }
   if (fallback === 'value' && !isCameraImage) return { type: 'value' }
   if (facts.isValue && fallback !== 'type' && topLevel(mime) !== 'image') {
-    return { type: 'text', by: 'text', maxChars: maxTextChars, byUrl: [] }
+    return { type: 'text', by: 'text', byUrl: [] }
   }
   if (limit !== null && size <= limit) {
     return {
@@ -87,7 +81,7 @@ export function mediaPlan(
   if (by && (by === 'text' || size <= MAX_READ)) {
     // Some models accept documents only by URL. Other text is sent in the prompt.
     const byUrl = mime === PDF && limit === null ? patternsOf(capabilities, mime).map(String) : []
-    return { type: 'text', by, maxChars: maxTextChars, byUrl }
+    return { type: 'text', by, byUrl }
   }
   if (limit !== null) return note(`it is larger than the ${limit} bytes that the model accepts`)
   return note('the model does not accept this type')
@@ -126,9 +120,9 @@ function patternsOf({ urls }: ModelCapabilities, mime: string): RegExp[] {
 }
 
 /** Returns the plan for an image. Null if the model does not accept images. */
-function imagePlan({ mime, size }: MediaFacts, options: PlanOptions): MediaPlan | null {
-  const { capabilities, imageMaxSide, inlineThresholdBytes } = options
-  const { takes } = capabilities
+function imagePlan({ mime, size }: MediaFacts, source: MediaSource): MediaPlan | null {
+  const { capabilities, options } = source
+  const { takes, maxImageSide } = capabilities
   const seen = ['image/png', 'image/jpeg', 'image/webp'].filter(
     (type) => limitOf(takes, type) !== null,
   )
@@ -141,7 +135,7 @@ function imagePlan({ mime, size }: MediaFacts, options: PlanOptions): MediaPlan 
   const maxBytes = Math.min(
     ...[...seen, ...(isTaken ? [mime] : [])].map((type) => limitOf(takes, type) ?? 0),
   )
-  const isLarge = size > inlineThresholdBytes
+  const isLarge = size > source.assets.config.inlineThresholdBytes
   // A GIF may be an animation, which OpenAI rejects.
   const isLinked = isTaken && isLarge && size <= maxBytes && mime !== 'image/gif'
   return {
@@ -150,8 +144,8 @@ function imagePlan({ mime, size }: MediaFacts, options: PlanOptions): MediaPlan 
     types: isTaken ? [mime, ...seen.filter((type) => type !== mime)] : seen,
     // A small file may have more pixels than the provider accepts.
     maxSide: isLarge
-      ? Math.min(imageMaxSide, capabilities.maxImageSide)
-      : capabilities.maxImageSide,
+      ? Math.min(options?.imageMaxSide ?? IMAGE_MAX_SIDE, maxImageSide)
+      : maxImageSide,
     maxBytes,
     byUrl: isLinked ? patternsOf(capabilities, mime).map(String) : [],
   }

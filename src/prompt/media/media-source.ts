@@ -25,7 +25,7 @@ export interface MediaSource {
   onMissing?(ref: string, error?: unknown): void
 }
 
-/** Default of {@link MediaOptions.maxTextChars}. */
+/** Maximum characters of the text of a body. */
 export const MAX_TEXT_CHARS = 16_000
 
 /** Default of {@link MediaOptions.imageMaxSide}. */
@@ -40,8 +40,6 @@ export interface MediaOptions {
   imageMaxSide?: number
   /** Time limit in milliseconds to read a body, plus 1,000 for each MiB. Default: 20,000. */
   timeoutMs?: number
-  /** Maximum characters of text per body. Default: 16,000. */
-  maxTextChars?: number
 }
 
 /** Default size of the cache of prepared files, in bytes: 64 MiB. */

@@ -4,13 +4,8 @@ import { ByrefError } from '../../core/errors.ts'
 import { parseAssetRef } from '../../core/refs/asset-ref.ts'
 import { isFullType } from '../../models/model-capabilities.ts'
 import type { MediaPart } from '../transcript-item.ts'
-import { isFetched, type MediaFacts, mediaPlan, type PlanOptions } from './media-plan.ts'
-import {
-  IMAGE_MAX_SIDE,
-  MAX_TEXT_CHARS,
-  type MediaSource,
-  READ_TIMEOUT_MS,
-} from './media-source.ts'
+import { isFetched, type MediaFacts, mediaPlan } from './media-plan.ts'
+import { type MediaSource, READ_TIMEOUT_MS } from './media-source.ts'
 import { bodyKey, type ReadBody, type ReadPlan, readBody, weightOf } from './read-body.ts'
 
 /** The state of one file: ready, not sent, or missing. */
@@ -36,18 +31,12 @@ const places = new WeakMap<MediaPart, CachePlace>()
 /** The states of the files of one model call. They stay available if the cache drops an entry during the call. */
 export class MediaStates {
   readonly #source: MediaSource
-  readonly #options: PlanOptions
   readonly #timeoutMs: number
   readonly #found = new Map<string, MediaState>()
 
   constructor(source: MediaSource) {
-    const { capabilities, assets, options = {} } = source
-    const { imageMaxSide = IMAGE_MAX_SIDE, maxTextChars = MAX_TEXT_CHARS } = options
-    const { timeoutMs = READ_TIMEOUT_MS } = options
-    const { inlineThresholdBytes } = assets.config
     this.#source = source
-    this.#options = { capabilities, imageMaxSide, inlineThresholdBytes, maxTextChars }
-    this.#timeoutMs = timeoutMs
+    this.#timeoutMs = source.options?.timeoutMs ?? READ_TIMEOUT_MS
   }
 
   /** Returns the state, if it is known without I/O, or null. */
@@ -88,7 +77,7 @@ export class MediaStates {
     if (cached && isSame(cached.source, source)) return cached
     const facts = source.cache.get(factsKey(part.ref, source)) as MediaFacts | undefined
     if (!facts) return null
-    const plan = mediaPlan(facts, part.fallback, this.#options)
+    const plan = mediaPlan(facts, part.fallback, source)
     if (plan.type === 'note') return { type: 'note', facts, why: plan.why }
     const key = bodyKey(part.ref, facts, plan, source.namespace)
     const place: CachePlace = { type: 'place', source, facts, key }
@@ -101,7 +90,7 @@ export class MediaStates {
     const { ref } = part
     if (!ref.startsWith('asset:')) return webFile(part, source)
     const facts = await inTime(`Reading ${ref}`, this.#timeoutMs, () => loadFacts(ref, source))
-    const plan = mediaPlan(facts, part.fallback, this.#options)
+    const plan = mediaPlan(facts, part.fallback, source)
     if (plan.type === 'note') return { type: 'note', facts, why: plan.why }
     const ms = this.#timeoutMs + Math.ceil(facts.size / 2 ** 20) * MS_PER_MIB
     return inTime(`Reading ${ref}`, ms, () => this.#read(ref, facts, plan))
@@ -138,7 +127,6 @@ function isSame(a: MediaSource, b: MediaSource): boolean {
     a.capabilities === b.capabilities &&
     a.namespace === b.namespace &&
     a.options?.imageMaxSide === b.options?.imageMaxSide &&
-    a.options?.maxTextChars === b.options?.maxTextChars &&
     a.assets.config.inlineThresholdBytes === b.assets.config.inlineThresholdBytes
   )
 }

@@ -13,7 +13,7 @@ import { outline } from '../../core/messages/outline.ts'
 import { optionalPeer } from '../../optional-peer.ts'
 import { fitImage, optionalLibrary } from './fit-image.ts'
 import { isFetched, type MediaFacts, type MediaPlan } from './media-plan.ts'
-import type { MediaSource } from './media-source.ts'
+import { MAX_TEXT_CHARS, type MediaSource } from './media-source.ts'
 
 /** A body that is prepared for a model. It is cached. */
 export type ReadBody =
@@ -63,8 +63,8 @@ export async function readBody(
     }
     const stored = plan.byUrl.length > 0 ? await storedAt(ref, facts.mime, source) : null
     if (stored && 'type' in stored) return stored
-    if (plan.type === 'text') return await readText(ref, { facts, plan }, source)
-    return await readPart(ref, { plan, stored }, source)
+    if (plan.type === 'text') return await readText(ref, facts, plan.by, source.assets)
+    return await readPart(ref, plan, stored, source.assets)
   } catch (error) {
     const isRejected =
       error instanceof ByrefError &&
@@ -82,11 +82,9 @@ export function weightOf(body: ReadBody): number {
 
 async function readPart(
   ref: string,
-  {
-    plan,
-    stored,
-  }: { plan: Extract<ReadPlan, { type: 'part' | 'image' }>; stored: ReadBytes | null },
-  { assets }: MediaSource,
+  plan: Extract<ReadPlan, { type: 'part' | 'image' }>,
+  stored: ReadBytes | null,
+  assets: MediaSource['assets'],
 ): Promise<ReadBody> {
   const { bytes } = stored ?? (await assets.get(ref))
   if (!(await hasType(bytes, plan.mime, bytes.length))) return wrongType(plan.mime)
@@ -99,14 +97,11 @@ async function readPart(
     const pages = await pdfPages(bytes)
     if (pages === null) return { type: 'failed', why: 'it is not a readable PDF' }
     if (pages > (plan.maxPages ?? Infinity)) {
-      return beginningOf(await assets.text(ref), MANY_PAGES_CHARS)
+      return beginningOf(await assets.text(ref))
     }
   }
   return { type: 'data', mime: plan.mime, base64: base64Of(bytes) }
 }
-
-/** Maximum characters of text of a PDF that has too many pages for the model. */
-const MANY_PAGES_CHARS = 16_000
 
 function wrongType(mime: string): ReadBody {
   return { type: 'failed', why: `its bytes are not ${mime}` }
@@ -137,19 +132,19 @@ async function storedAt(
 
 async function readText(
   ref: string,
-  { facts, plan }: { facts: MediaFacts; plan: Extract<ReadPlan, { type: 'text' }> },
-  { assets }: MediaSource,
+  facts: MediaFacts,
+  by: 'text' | 'document',
+  assets: MediaSource['assets'],
 ): Promise<ReadBody> {
-  const { by, maxChars } = plan
-  if (by === 'document') return beginningOf(await assets.text(ref), maxChars)
+  if (by === 'document') return beginningOf(await assets.text(ref))
   // A character has at most four bytes.
-  const opened = await assets.open(ref, { end: Math.min(facts.size, maxChars * 4 + 4) })
+  const opened = await assets.open(ref, { end: Math.min(facts.size, MAX_TEXT_CHARS * 4 + 4) })
   const bytes = await readBytes(opened.stream)
   const text = decodeText(bytes, { isWhole: bytes.byteLength >= opened.size })
   if (text.includes('\0')) return { type: 'failed', why: 'it is not text' }
-  const isWhole = bytes.byteLength >= opened.size && text.length <= maxChars
+  const isWhole = bytes.byteLength >= opened.size && text.length <= MAX_TEXT_CHARS
   if (isWhole) return { type: 'text', text, rest: null }
-  const shown = textStart(text, maxChars)
+  const shown = textStart(text, MAX_TEXT_CHARS)
   const range = `${shown.length} characters of ${opened.size} bytes`
   // The lines of JSON are others in fetch_asset, which formats it.
   const next = isJsonType(opened.mime) ? byteAfter(shown, bytes) : lineAfter(shown)
@@ -172,9 +167,9 @@ function lineAfter(shown: string): string {
 const LONG_LINE = 1000
 
 /** Returns the beginning of a document. */
-function beginningOf({ text, pages }: AssetText, maxChars: number): ReadBody {
-  if (text.length <= maxChars) return { type: 'text', text, rest: null }
-  const shown = textStart(text, maxChars)
+function beginningOf({ text, pages }: AssetText): ReadBody {
+  if (text.length <= MAX_TEXT_CHARS) return { type: 'text', text, rest: null }
+  const shown = textStart(text, MAX_TEXT_CHARS)
   const line = linesOf(shown)
   const page = pageAt(pages, line)
   const rest =

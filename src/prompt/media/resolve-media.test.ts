@@ -288,19 +288,15 @@ describe('resolveMedia', () => {
       Buffer.from(`## Data: ¶state\n${'é'.repeat(20_000)}`),
       'text/plain',
     )
-    const source = sourceOf(assets, {
-      capabilities: blind,
-      reading: true,
-      options: { maxTextChars: 1000 },
-    })
+    const source = sourceOf(assets, { capabilities: blind, reading: true })
     const [text] = (await partsOf([user(media(long.ref))], source)).map(textOf)
     expect(text).toMatch(
-      /^\[Text of asset:.*\]\n\\## Data: ¶state\né+\n\[Cut: 1000 characters of 40017 bytes\./,
+      /^\[Text of asset:.*\]\n\\## Data: ¶state\né+\n\[Cut: 16000 characters of 40017 bytes\./,
     )
-    const pdf = await assets.save(pagedPdf(200), 'application/pdf')
+    const pdf = await assets.save(pagedPdf(600), 'application/pdf')
     const [pages] = (await partsOf([user(media(pdf.ref))], source)).map(textOf)
     expect(pages).toMatch(
-      /\[Page 1 of 200\]\nThis is page 1\.\n\n\[Page 2 of 200\]\nThis is page 2\.[\s\S]*\[Cut: page 30 of 200\. Read on with fetch_asset \(ref: asset:\S+, page: 30\), or search it with search_asset\]$/,
+      /\[Page 1 of 600\]\nThis is page 1\.\n\n\[Page 2 of 600\]\nThis is page 2\.[\s\S]*\[Cut: page 439 of 600\. Read on with fetch_asset \(ref: asset:\S+, page: 439\), or search it with search_asset\]$/,
     )
     const docx = await assets.save(fixture('python.docx'), null)
     expect((await partsOf([user(media(docx.ref))], source)).map(textOf)[0]).toMatch(

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { resolveLimits } from './limits.ts'
+import { scriptedModel } from '../testing/scripted-model.ts'
+import { resolveLimits, resolvePromptOptions } from './run-settings.ts'
 
 describe('resolveLimits', () => {
   it('has defaults that end an endless run', () => {
@@ -21,5 +22,13 @@ describe('resolveLimits', () => {
       callTimeoutMs: 0.5,
     })
     expect(resolveLimits({ steps: Infinity }).steps).toBe(Infinity)
+  })
+})
+
+describe('resolvePromptOptions', () => {
+  it('keeps given limits of files, and uses the default for undefined', () => {
+    const options = { media: { maxParts: 3, maxBytes: undefined } }
+    const { media } = resolvePromptOptions(scriptedModel([]), options)
+    expect(media).toMatchObject({ maxParts: 3, maxBytes: 48 * 1024 * 1024 })
   })
 })
