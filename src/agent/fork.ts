@@ -1,4 +1,4 @@
-import { defined } from '../assets/defined.ts'
+import { defined } from '../core/defined.ts'
 import { ByrefError, OptionError } from '../core/errors.ts'
 import { emptyConversation, openRun } from '../core/events/conversation-state.ts'
 import type { ConversationEvent, LogRecord } from '../core/events/events.ts'

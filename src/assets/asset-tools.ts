@@ -1,3 +1,4 @@
+import { defined } from '../core/defined.ts'
 import { ByrefError } from '../core/errors.ts'
 import { OFFLOADED_TYPE } from '../core/messages/offloaded.ts'
 import { unlessAborted } from '../core/on-abort.ts'
@@ -11,7 +12,6 @@ import { base64Of, dataUrlOf, decodeBase64 } from './bodies/data-url.ts'
 import { documentForm, isJsonType, isTextType, readsAsText } from './bodies/mime-type.ts'
 import { textOfBody } from './bodies/sniff.ts'
 import { HEAD_BYTES, headEncoding } from './bodies/text-encoding.ts'
-import { defined } from './defined.ts'
 import { isRows, jsonLine } from './tables/table-facts.ts'
 import type { TableRows } from './tables/table-rows.ts'
 import {
