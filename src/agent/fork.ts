@@ -284,7 +284,7 @@ function withBranchStart(
   const end = shared.findIndex(({ event }) => isLast(event))
   return [
     ...shared.filter(({ event }, index) => index < end || !isStart(event)),
-    now({ type: 'BRANCH_STARTED', root, from, ...(at === undefined ? {} : { at }) }),
+    now(defined({ type: 'BRANCH_STARTED', root, from, at })),
   ]
 }
 

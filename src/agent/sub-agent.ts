@@ -104,7 +104,7 @@ export function subAgentTool(parts: AgentParts, options: SubAgentOptions): Tool 
     id,
     description,
     inputSchema,
-    ...(output === undefined ? {} : { outputSchema: output }),
+    outputSchema: output,
     // The sub-agent receives references, not their values.
     references: 'declared',
     idempotent: true,
@@ -139,9 +139,9 @@ export function subAgentTool(parts: AgentParts, options: SubAgentOptions): Tool 
         attribution,
         messages,
         context: callingRunOf(context)?.context,
-        ...(output === undefined ? {} : { output }),
+        output,
         // This includes the labels of the shared data, which `execute` reads itself.
-        ...(context.trust ? { label: join(context.trust.input, context.trust.read) } : {}),
+        label: context.trust ? join(context.trust.input, context.trust.read) : undefined,
       }
       const { run } = startRun(parts, started, { toolCallId: context.toolCallId })
       return await outcome(run, { parts, context, attribution })

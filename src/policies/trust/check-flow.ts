@@ -76,7 +76,7 @@ export function violationsOf(
     ref?: string,
   ) => {
     for (const rule of rules) {
-      const about = { rule, path: toPointer(path), ...(ref === undefined ? {} : { ref }) }
+      const about = defined({ rule, path: toPointer(path), ref })
       found.push({ ...about, label: writeLabel(label) })
     }
   }

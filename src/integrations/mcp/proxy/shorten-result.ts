@@ -128,7 +128,7 @@ class Shortener {
     const { body, name } = this.#bodyOf(block)
     const short = this.#repeated(text) ?? (await this.#body(body, name))?.text
     if (short === undefined) return [block]
-    const note = { ...textBlock(short), ...(annotations !== undefined && { annotations }) }
+    const note = defined({ ...textBlock(short), annotations })
     return type === 'image' && this.#options.showImages ? [block, note] : [note]
   }
 
