@@ -45,8 +45,10 @@ const REF = { type: 'string', asset_ref_acceptable: true, asset_ref_as: 'ref' } 
 
 /** Maximum size of a body in one answer as a data URL or base64, in bytes. More is read by ranges. */
 const MAX_BYTES = 8 * 1024 * 1024
+
 /** Characters in one page of text. */
 const PAGE = 16_000
+
 /** Default and maximum number of hits on a page of a search. */
 const HITS = 20
 const MAX_HITS = 100

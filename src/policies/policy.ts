@@ -70,6 +70,7 @@ export function provenanceOf({ labels, retained }: CallOutcome): {
 
 /** The arguments of one execution. */
 export type CallItem = ResolvedCall
+
 /** A call before it starts. */
 export interface PolicyCall {
   toolCallId: string

@@ -27,16 +27,20 @@ import { TextForm } from './text-form.ts'
 
 /** Bodies up to this size are read at once, also for a single edit. JSON of this size must stay valid. */
 const SMALL = 8 * 1024 * 1024
+
 /**
  * Maximum number of bytes that the edits of one call read, which takes one or two minutes. Each edit reads the whole
  * body, because it changes what the next one finds. Text is searched faster than JSON.
  */
 const MAX_READ = { text: 64 * 1024 ** 3, json: 4 * 1024 ** 3 }
+
 /** Maximum number of rows that an edit may add to a table. */
 const MORE_ROWS = 100_000
+
 /** Time limit of a statement, and how much each row adds to it, in milliseconds. */
 const TABLE_MS = 30_000
 const ROW_MS = 0.1
+
 /** Maximum length of the paths in the result, in characters. */
 const MAX_PATHS = 2000
 

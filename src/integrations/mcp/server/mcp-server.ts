@@ -98,6 +98,7 @@ const OPTIONS: OptionTable<McpServerOptions> = {
   secret: is.string,
   extend: is.callback(),
 }
+
 /** Maximum time for a person's answer. */
 const STATE_SECONDS = 24 * 60 * 60
 
