@@ -5,6 +5,7 @@ import type { Assets } from '../assets/assets-contract.ts'
 import { extractAssets } from '../assets/extract/extract.ts'
 import { mapInParallel } from '../assets/in-parallel.ts'
 import { offload } from '../boundary/store.ts'
+import { defined } from '../core/defined.ts'
 import { ByrefError } from '../core/errors.ts'
 import type { AssetEvent, AssetOrigin, ConversationEvent } from '../core/events/events.ts'
 import { isPlainObject } from '../core/json/json.ts'
@@ -77,7 +78,7 @@ export async function acceptMessages(
     }
     const payload = completed({ ...message, ...stored }, attachments, infos)
     const label = labels?.of(payload)
-    accepted.events.push({ type: 'NEW_MESSAGE', payload, ...(label ? { label } : {}) })
+    accepted.events.push(defined({ type: 'NEW_MESSAGE', payload, label: label ?? undefined }))
     accepted.messageIds.push(message.id)
   }
   return accepted
@@ -186,13 +187,7 @@ function completed(
     const info = infos[i] ?? null
     if (!info) return { ...UNRESOLVED, ...item, assetRef: wholeRef(item.assetRef) }
     const { kind, ref, mime, name } = info
-    return {
-      kind,
-      mimeType: mime,
-      ...(name === null ? {} : { fileName: name }),
-      ...item,
-      assetRef: ref,
-    }
+    return defined({ kind, mimeType: mime, fileName: name ?? undefined, ...item, assetRef: ref })
   })
   return { ...message, metadata: { ...message.metadata, attachments } }
 }

@@ -237,7 +237,7 @@ function agentIn(namespace: string | null, core: Core, context?: JsonValue): Age
     ...core,
     settings: { ...settings, assets: assets.in(namespace) },
     namespace,
-    ...(context === undefined ? {} : { context }),
+    context,
   }
   const of = (given: InNamespace = {}): string | null =>
     given.namespace === undefined ? namespace : given.namespace

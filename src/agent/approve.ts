@@ -5,6 +5,7 @@ import { assetReads } from '../boundary/resolve.ts'
 import { storeArguments } from '../boundary/store.ts'
 import { CLIENT_TOOL } from '../boundary/tool.ts'
 import { sourceLabels } from '../boundary/value-source.ts'
+import { defined } from '../core/defined.ts'
 import { ByrefError } from '../core/errors.ts'
 import { waitingCalls } from '../core/events/conversation-state.ts'
 import type { ConversationEvent } from '../core/events/events.ts'
@@ -110,16 +111,16 @@ export async function answerApproval(
     const call = state.calls[toolCallId]
     if (!call) throw noSuchCall(toolCallId, session)
     if (call.status !== 'waiting' || call.runId === undefined) throw notWaiting(call)
-    const answer: ConversationEvent = {
+    const answer = defined<ConversationEvent>({
       type: 'APPROVAL_ANSWERED',
       toolCallId,
       runId: call.runId,
       approved,
-      ...(by === undefined ? {} : { by }),
-      ...(reason === undefined ? {} : { reason }),
-      ...(changedTo.value === undefined ? {} : { arguments: changedTo.value }),
-      ...(result.value === undefined ? {} : { result: result.value }),
-    }
+      by,
+      reason,
+      arguments: changedTo.value,
+      result: result.value,
+    })
     return { events: [...changedTo.events, ...result.events, answer] }
   })
 }

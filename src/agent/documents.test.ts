@@ -9,6 +9,7 @@ import { createAgent } from './agent.ts'
 import { prompts } from './fixtures/agent.ts'
 
 type Fields = Record<string, unknown>
+
 /** The next action of a model: a call, or its final text. */
 type Next = [tool: string, input: Fields] | string
 

@@ -1,4 +1,4 @@
-import { defined } from '../assets/defined.ts'
+import { defined } from '../core/defined.ts'
 import { ByrefError, OptionError } from '../core/errors.ts'
 import { emptyConversation, openRun } from '../core/events/conversation-state.ts'
 import type { ConversationEvent, LogRecord } from '../core/events/events.ts'
@@ -284,7 +284,7 @@ function withBranchStart(
   const end = shared.findIndex(({ event }) => isLast(event))
   return [
     ...shared.filter(({ event }, index) => index < end || !isStart(event)),
-    now({ type: 'BRANCH_STARTED', root, from, ...(at === undefined ? {} : { at }) }),
+    now(defined({ type: 'BRANCH_STARTED', root, from, at })),
   ]
 }
 

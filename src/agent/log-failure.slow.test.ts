@@ -55,6 +55,7 @@ function failing(log: ConversationLog, { first, count, stored, error }: Failure)
 
 /** Longer than any of these takes on a busy machine. */
 const PATIENCE = 90_000
+
 /** More appends than the run makes. */
 const FOREVER = 100_000
 

@@ -50,6 +50,7 @@ const tools = [
 const CONVERSATIONS = Number(process.env.BYREF_CONVERSATIONS ?? 60)
 
 let pictures = 0
+
 /** A unique picture. Bytes after its end are not shown. */
 function picture(): Uint8Array {
   return new Uint8Array([...PNG, ...new TextEncoder().encode(`${pictures++}`)])

@@ -1,5 +1,5 @@
-import { defined } from '../assets/defined.ts'
 import type { ToolContext } from '../boundary/tool.ts'
+import { defined } from '../core/defined.ts'
 import {
   type AskedCall,
   type ConversationState,

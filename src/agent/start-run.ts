@@ -1,6 +1,7 @@
 import { isDeeper } from '../assets/content-access.ts'
 import { called } from '../core/called.ts'
 import { checkOptions, is, type OptionTable } from '../core/check-options.ts'
+import { defined } from '../core/defined.ts'
 import { ByrefError, errorMessage, OptionError } from '../core/errors.ts'
 import { type ConversationState, openRun } from '../core/events/conversation-state.ts'
 import type { ConversationEvent, Delivery, RunOverrides } from '../core/events/events.ts'
@@ -252,11 +253,11 @@ async function appendRun(
       const steers = isSteer && run !== null && steersRun({ deliver: 'next_step', context }, run)
       if (steers) taker = run.runId
       if (steers && overrides) throw steersAsked()
-      const fields = {
+      const fields = defined({
         // Messages that come too late to steer start a run.
-        ...(context === undefined ? {} : { context }),
-        ...(steers ? {} : { runId, ...addressee(settings), ...(overrides ? { overrides } : {}) }),
-      }
+        context,
+        ...(steers ? {} : { runId, ...addressee(settings), overrides }),
+      })
       return {
         events: events.map((event) => queued(event, steers ? 'next_step' : 'next_run', fields)),
       }
@@ -309,10 +310,10 @@ function overridesOf(
 ): RunOverrides | undefined {
   const own = modelSettings(settings)
   const requested = output ?? inputOutput(messagesIn(events))
-  const overrides: RunOverrides = {
-    ...(Object.keys(own).length > 0 ? { settings: copyJson(own) as JsonObject } : {}),
-    ...(requested ? { output: outputJsonSchema(requested) } : {}),
-  }
+  const overrides = defined<RunOverrides>({
+    settings: Object.keys(own).length > 0 ? (copyJson(own) as JsonObject) : undefined,
+    output: requested ? outputJsonSchema(requested) : undefined,
+  })
   return Object.keys(overrides).length > 0 ? overrides : undefined
 }
 
@@ -366,11 +367,11 @@ export async function sendMessages(
   const { events, messageIds } = accepted
   const deliver = mode === 'steer' ? 'next_step' : 'next_run'
   const overrides = mode === 'steer' ? undefined : overridesOf({}, accepted)
-  const fields = {
+  const fields = defined({
     ...(mode === 'steer' ? {} : addressee(parts.settings)),
-    ...(parts.context === undefined ? {} : { context: parts.context }),
-    ...(overrides ? { overrides } : {}),
-  }
+    context: parts.context,
+    overrides,
+  })
   await session.append((state) => {
     checkNewIds(session, state, events)
     checkSameAgent(conversation, state, parts.settings)

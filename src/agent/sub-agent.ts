@@ -3,13 +3,13 @@ import type { AssetInfo } from '../assets/asset-store.ts'
 import { fullRef } from '../assets/asset-tool-input.ts'
 import { PreparedContent } from '../assets/asset-writer.ts'
 import type { Assets } from '../assets/assets-contract.ts'
-import { defined } from '../assets/defined.ts'
 import { fileRefIn } from '../assets/held-body.ts'
 import { namedAssets } from '../assets/named-assets.ts'
 import type { JsonSchema, ToolSchema } from '../boundary/describe-schema.ts'
 import { declaresReferences } from '../boundary/resolve-assets.ts'
 import type { Tool, ToolContext } from '../boundary/tool.ts'
 import { ConversationSource } from '../boundary/value-source.ts'
+import { defined } from '../core/defined.ts'
 import { ByrefError } from '../core/errors.ts'
 import { runOf } from '../core/events/conversation-state.ts'
 import type { AssetCreated, ConversationEvent } from '../core/events/events.ts'
@@ -104,7 +104,7 @@ export function subAgentTool(parts: AgentParts, options: SubAgentOptions): Tool 
     id,
     description,
     inputSchema,
-    ...(output === undefined ? {} : { outputSchema: output }),
+    outputSchema: output,
     // The sub-agent receives references, not their values.
     references: 'declared',
     idempotent: true,
@@ -139,9 +139,9 @@ export function subAgentTool(parts: AgentParts, options: SubAgentOptions): Tool 
         attribution,
         messages,
         context: callingRunOf(context)?.context,
-        ...(output === undefined ? {} : { output }),
+        output,
         // This includes the labels of the shared data, which `execute` reads itself.
-        ...(context.trust ? { label: join(context.trust.input, context.trust.read) } : {}),
+        label: context.trust ? join(context.trust.input, context.trust.read) : undefined,
       }
       const { run } = startRun(parts, started, { toolCallId: context.toolCallId })
       return await outcome(run, { parts, context, attribution })

@@ -1,3 +1,4 @@
+import { defined } from '../core/defined.ts'
 import { ByrefError } from '../core/errors.ts'
 import type { AssetCreated } from '../core/events/events.ts'
 import type { AssetMeta } from '../core/messages/asset-meta.ts'
@@ -6,7 +7,6 @@ import type { AssetInfo, AssetMaker } from './asset-store.ts'
 import type { ResolvedAssetsConfig } from './assets-config.ts'
 import { copyBytes } from './bodies/body.ts'
 import { base64Of, dataUrlOf } from './bodies/data-url.ts'
-import { defined } from './defined.ts'
 
 /**
  * Returns the payload of an asset's event. It has the `meta` of structured content, and of files with a name, type or

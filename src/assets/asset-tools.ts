@@ -1,3 +1,4 @@
+import { defined } from '../core/defined.ts'
 import { ByrefError } from '../core/errors.ts'
 import { OFFLOADED_TYPE } from '../core/messages/offloaded.ts'
 import { unlessAborted } from '../core/on-abort.ts'
@@ -11,7 +12,6 @@ import { base64Of, dataUrlOf, decodeBase64 } from './bodies/data-url.ts'
 import { documentForm, isJsonType, isTextType, readsAsText } from './bodies/mime-type.ts'
 import { textOfBody } from './bodies/sniff.ts'
 import { HEAD_BYTES, headEncoding } from './bodies/text-encoding.ts'
-import { defined } from './defined.ts'
 import { isRows, jsonLine } from './tables/table-facts.ts'
 import type { TableRows } from './tables/table-rows.ts'
 import {
@@ -45,8 +45,10 @@ const REF = { type: 'string', asset_ref_acceptable: true, asset_ref_as: 'ref' } 
 
 /** Maximum size of a body in one answer as a data URL or base64, in bytes. More is read by ranges. */
 const MAX_BYTES = 8 * 1024 * 1024
+
 /** Characters in one page of text. */
 const PAGE = 16_000
+
 /** Default and maximum number of hits on a page of a search. */
 const HITS = 20
 const MAX_HITS = 100

@@ -1,3 +1,4 @@
+import { defined } from '../core/defined.ts'
 import { ByrefError } from '../core/errors.ts'
 import { isPlainObject } from '../core/json/json.ts'
 import { type AssetMeta, assetMeta } from '../core/messages/asset-meta.ts'
@@ -26,7 +27,6 @@ import { type BodyInput, takeBody } from './bodies/body-input.ts'
 import { normalizeMimeType, parseMimeType } from './bodies/mime-type.ts'
 import { SNIFF_BYTES, sniff } from './bodies/sniff.ts'
 import { encodeContent } from './content-encoding.ts'
-import { defined } from './defined.ts'
 import { namedAssets } from './named-assets.ts'
 import { quotaExceeded } from './records/record-index.ts'
 

@@ -1,8 +1,8 @@
 import { is, type OptionTable } from '../core/check-options.ts'
+import { defined } from '../core/defined.ts'
 import { ByrefError } from '../core/errors.ts'
 import type { NamespaceMode } from './asset-locator.ts'
 import type { FullAssetStore } from './asset-store.ts'
-import { defined } from './defined.ts'
 import { createFsAssetStore, FS_OPTIONS, type FsAssetStoreOptions } from './stores/fs.ts'
 import { createMemoryAssetStore } from './stores/memory.ts'
 import {

@@ -1,10 +1,10 @@
+import { defined } from '../core/defined.ts'
 import type { AssetOrigin } from '../core/events/events.ts'
 import type { EventBodies } from './asset-events.ts'
 import type { AssetLocator } from './asset-locator.ts'
 import type { AssetInfo, AssetRecord, FullAssetStore, StoreQuota } from './asset-store.ts'
 import type { ResolvedAssetsConfig } from './assets-config.ts'
 import type { ContentCache } from './content-access.ts'
-import { defined } from './defined.ts'
 import { tableFacts } from './tables/table-facts.ts'
 
 /** The state that all views of one `createAssets` share. */

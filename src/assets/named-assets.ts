@@ -4,9 +4,11 @@ import { isAssetId, parseAssetRef } from '../core/refs/asset-ref.ts'
 
 /** An id that byref made, anywhere in a text. */
 const ID = /(?<![0-9a-z])[0-9a-hjkmnp-tv-z]{27}(?![0-9a-z])/g
+
 /** Reference objects and `[Attached …]` markers in text, also where JSON has escaped their quotes. */
 const ID_FIELD = /asset_id\\*"?\s*[:=]\s*\\*"([^"\\]{1,200})/g
 const URL_IN_TEXT = /asset:\/\/[^\s"'<>|`\\]+/gi
+
 /** The length of the shortest reference. */
 const SHORTEST = 'asset://x'.length
 const CLOSERS = /[.,;:!?)\]}*_~]+$/

@@ -64,6 +64,7 @@ function forms(id: string): Record<string, AssetRefInput> {
 }
 
 const UNKNOWN = ['asset_not_found', 'invalid_reference']
+
 /** The native tools accept references only as text. */
 const UNKNOWN_TO_TOOLS = [...UNKNOWN, 'invalid_arguments']
 

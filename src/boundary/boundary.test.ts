@@ -41,10 +41,12 @@ async function inputOf(inputSchema: Tool['inputSchema'], args: object): Promise<
 
 const rows = z.array(z.object({ n: z.number() })).meta({ asset_ref_acceptable: true })
 const named = z.object({ rows, note: z.string().optional() }).meta({ id: 'Named' })
+
 interface Tree {
   rows: { n: number }[]
   kids: Tree[]
 }
+
 const tree: z.ZodType<Tree> = z.object({
   rows,
   get kids() {

@@ -70,6 +70,7 @@ export const describeTool = oncePer((tool: Tool): LanguageModelV4FunctionTool =>
 
 const NONE: ReadonlySet<string> = new Set()
 const TEXT = { type: 'string' }
+
 /**
  * Returns a schema whose root has only properties. It accepts the properties of all alternatives, and requires those
  * that each of them requires. Arguments are validated against the tool's own schema.
@@ -119,6 +120,7 @@ export function takingReferences(tool: Tool): JsonSchema {
 }
 
 const marked = oncePer(markAll)
+
 function markAll(schema: JsonSchema): JsonSchema {
   return mapSubschemas(schema, (subschema) => {
     const below = markAll(subschema)

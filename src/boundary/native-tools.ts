@@ -72,8 +72,10 @@ export function isNativeName({ id }: Pick<Tool, 'id'>): boolean {
 
 /** Tools to save and fetch assets, for models that do not receive files directly. */
 const BY_TOOL: readonly NativeToolName[] = ['save_asset', 'fetch_asset']
+
 /** Tools to read large results. */
 const READING: readonly NativeToolName[] = ['fetch_asset', 'search_asset']
+
 /** The same, and the tool that queries tables. */
 const READING_TABLES: readonly NativeToolName[] = [...READING, 'query_tables']
 

@@ -64,6 +64,7 @@ function acceptsRefs({ asset_ref_acceptable }: JsonSchema): boolean {
 const ANYTHING: Alternatives = [{ asset_ref_acceptable: true }]
 
 const textOf = oncePer((schema: JsonSchema) => JSON.stringify(schema))
+
 /** Whether a schema says anywhere which parameters take references. */
 export function declaresReferences(schema: JsonSchema): boolean {
   return mentions(schema, 'asset_ref_acceptable', 'true')

@@ -4,11 +4,13 @@ import type { JsonSchema } from './describe-schema.ts'
 
 /** The depths that are tried, in order. */
 const DEPTHS = [8, 4, 3, 2, 1]
+
 /** Maximum length of a description in characters, and maximum number of values of an enumeration. */
 const MAX = { text: 200, values: 20 }
 
 /** Keywords that a shortened schema keeps at every level. */
 const KEPT = /^(type|\$ref|format|const|required)$/
+
 /** Keywords that it also keeps above the last level. */
 const BELOW =
   /^(properties|items|prefixItems|additionalProperties|anyOf|oneOf|allOf|\$defs|definitions)$/

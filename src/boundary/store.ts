@@ -229,7 +229,7 @@ function scopeFor({ tool, toolCallId, label, onEvent }: StoringCall, assets: Ass
       events.push(event)
       onEvent?.(event)
     },
-    ...(label ? { label } : {}),
+    label,
   })
   return { events, scoped }
 }

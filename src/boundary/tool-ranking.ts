@@ -30,14 +30,19 @@ const BM25 = { k: 1.2, b: 0.7, d: 0 }
 /** How much a synonym or an abbreviation counts, compared with the word itself. */
 const SYNONYM = 0.5
 const ABBREVIATION = 0.4
+
 /** How much a verb counts, compared with a noun: many tools have the same verb. */
 const VERB = 0.6
+
 /** A score is multiplied by the share of the query's words that the tool has, to this power. */
 const COVERAGE = 1.5
+
 /** The bonus for a tool whose name's words are all in the query. With some of the words, a share of it. */
 const WHOLE_NAME = 0.6
+
 /** The factor for a tool whose verb is of another class, such as one that creates if the query asks to delete. */
 const OTHER_VERB = 0.8
+
 /** The factor for a tool of a group that the query names. */
 const NAMED_GROUP = 1.5
 

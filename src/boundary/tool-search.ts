@@ -117,10 +117,13 @@ const lengthOf = oncePer((tool: Tool) => JSON.stringify(describeTool(tool)).leng
 
 /** The id of the tool that finds tools. */
 export const SEARCH_TOOLS = 'search_tools'
+
 /** The id of the tool that calls a found tool. */
 export const CALL_TOOL = 'call_tool'
+
 /** Default and maximum number of tools that one call of `search_tools` returns. */
 const RESULTS = { default: 5, max: 20 }
+
 /**
  * Maximum lengths in characters: of all tools in an answer that are shown with parameters, of the first tool, which may
  * be longer, and of one description.

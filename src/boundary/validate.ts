@@ -15,6 +15,7 @@ import { withParameters } from './tool-index.ts'
 
 let Validator: typeof Ajv2020 | null = null
 let ajv: Ajv2020 | null = null
+
 /** Number of schemas that the validator has compiled. It never frees one, so it is replaced after MAX_USES. */
 let uses = 0
 const MAX_USES = 200
@@ -27,9 +28,11 @@ export async function loadValidator(): Promise<void> {
 /** Maximum time to compile a schema, and to check a value by one that may take long, in milliseconds. */
 const COMPILE_MS = 1_000
 const CHECK_MS = 200
+
 /** Characters of a long value that may take another millisecond, and maximum number of characters that count. */
 const CHARS_PER_MS = 4_000
 const MAX_CHARS = 40_000_000
+
 /** What may take long: expressions, and references, which may multiply. */
 const SLOW = /"(?:pattern|patternProperties|\$ref|\$dynamicRef)":/
 

@@ -3,7 +3,7 @@ import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { deleteConversation } from '../agent/delete-conversation.ts'
-import { defined } from '../assets/defined.ts'
+import { defined } from '../core/defined.ts'
 import { ByrefError, type Damage, DamagedError, UnavailableError } from '../core/errors.ts'
 import {
   type ConversationLog,

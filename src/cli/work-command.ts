@@ -20,6 +20,7 @@ byref serve (see byref serve --help).
 
 /** Default of `--concurrency`. */
 export const CONCURRENCY = '50'
+
 /** Maximum of `--concurrency`. */
 export const MAX_CONCURRENCY = 9999
 

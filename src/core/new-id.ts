@@ -1,6 +1,7 @@
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 const TIME_DIGITS = 9
 const COUNTER_DIGITS = 2
+
 /** Each pair has two digits, which are 10 bits. */
 const RANDOM_PAIRS = 8
 const PAIRS = Array.from({ length: 32 ** 2 }, (_, pair) => digits(pair, 2))

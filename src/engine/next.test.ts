@@ -175,6 +175,7 @@ const decides = (toolCallId: string, approved = true): ConversationEvent => ({
 
 const begun = [says('u'), starts()]
 const asked = [...begun, steps()]
+
 /** An answer with these calls. */
 const called = (...own: ConversationEvent[]) => [...asked, ...own, ...answers('tool-calls')]
 

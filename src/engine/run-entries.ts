@@ -1,4 +1,4 @@
-import { defined } from '../assets/defined.ts'
+import { defined } from '../core/defined.ts'
 import type { ByrefError } from '../core/errors.ts'
 import {
   type ConversationState,

@@ -262,6 +262,7 @@ export class Sessions {
 
 type Engine = [typeof import('./session.ts'), typeof import('./conversation-runner.ts')]
 let engine: Promise<Engine> | null = null
+
 /** Loaded when the first conversation is opened. */
 let Runner: typeof ConversationRunner | null = null
 

@@ -62,10 +62,13 @@ export interface Worker {
 
 /** Time between two searches for abandoned conversations, in milliseconds. */
 const POLL_MS = 500
+
 /** Time between two checks for an emptied queue, in milliseconds. */
 const WHOLE_MS = 60_000
+
 /** Time for which finished jobs are collected before they are removed from the queue, in milliseconds. */
 const COLLECT_MS = 5
+
 /** Maximum number of conversations that are enqueued at once. */
 const BATCH = 1000
 

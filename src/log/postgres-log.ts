@@ -35,6 +35,7 @@ export type PostgresLogOptions = PostgresOptions & {
 }
 
 const QUEUE = is.having<ConversationQueue>('a queue, made by createQueue', 'enqueue')
+
 /** Maximum number of conversations whose state is cached. */
 const MAX_KNOWN = 10_000
 

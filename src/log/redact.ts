@@ -42,6 +42,7 @@ function withoutSecrets(text: string): string {
 
 /** Caches texts without secrets, because keys and tool descriptions are often repeated. */
 const clean = new Set<string>()
+
 /** Maximum number of these texts, and of the characters of each. */
 const MAX_CLEAN = 1000
 

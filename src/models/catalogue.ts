@@ -1,3 +1,4 @@
+import { defined } from '../core/defined.ts'
 import type { LanguageModel } from './language-model.ts'
 
 /** Token prices in US dollars per million. A price with tiers is that of the first tier. */
@@ -80,12 +81,7 @@ function priceOf(prices: Prices): ModelPrice | null {
     return typeof price === 'object' ? price.base : price
   })
   if (input === undefined || output === undefined) return null
-  return {
-    input,
-    output,
-    ...(cacheRead === undefined ? {} : { cacheRead }),
-    ...(cacheWrite === undefined ? {} : { cacheWrite }),
-  }
+  return defined({ input, output, cacheRead, cacheWrite })
 }
 
 /** The names of a model, and of the provider that serves it. */

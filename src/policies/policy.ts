@@ -3,6 +3,7 @@ import type { ResolvedCall } from '../boundary/resolve.ts'
 import type { Tool, ToolContext } from '../boundary/tool.ts'
 import type { Found } from '../boundary/value-source.ts'
 import { is, type OptionTable } from '../core/check-options.ts'
+import { defined } from '../core/defined.ts'
 import type { CallState, RunState } from '../core/events/conversation-state.ts'
 import type {
   CallError,
@@ -64,11 +65,12 @@ export function provenanceOf({ labels, retained }: CallOutcome): {
   label?: WrittenLabelTree
   retained?: WrittenLabel
 } {
-  return { ...(labels && { label: writeLabelTree(labels) }), ...(retained && { retained }) }
+  return defined({ label: labels && writeLabelTree(labels), retained })
 }
 
 /** The arguments of one execution. */
 export type CallItem = ResolvedCall
+
 /** A call before it starts. */
 export interface PolicyCall {
   toolCallId: string

@@ -1,4 +1,5 @@
 import { kindOf } from '../assets/bodies/mime-type.ts'
+import { defined } from '../core/defined.ts'
 import type { AssetCreated } from '../core/events/events.ts'
 import { isPlainObject, type JsonObject, type JsonValue } from '../core/json/json.ts'
 import { metasBlock } from '../core/messages/metas-block.ts'
@@ -80,14 +81,7 @@ export function mediaOf(ref: string, asset: AssetCreated | undefined): Omit<Medi
     size,
     name,
   } = isField ? {} : (asset ?? {})
-  return {
-    type: 'media',
-    kind,
-    ref,
-    mimeType: mime,
-    ...(size === undefined ? {} : { size }),
-    ...(name === undefined ? {} : { fileName: name }),
-  }
+  return defined({ type: 'media', kind, ref, mimeType: mime, size, fileName: name })
 }
 
 /** The assets that a value names. */

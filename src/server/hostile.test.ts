@@ -253,6 +253,7 @@ describe('on a socket', () => {
     expect(() => server.listen({ port: 0, hostname: '0.0.0.0' })).toThrow('is open to everyone')
   })
 })
+
 /** Returns the keys that the schema of an object names. */
 function keysOf(schema: Record<string, unknown> | undefined): string[] {
   if (!schema) return []

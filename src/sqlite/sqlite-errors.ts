@@ -1,6 +1,7 @@
 import { ByrefError, type ByrefErrorCode, UnavailableError } from '../core/errors.ts'
 
 const FULL = 13
+
 /** There is no space for the shared-memory file next to the database. */
 const SHARED_MEMORY_FULL = 4874
 const CORRUPT = 11

@@ -14,13 +14,16 @@ export const approvalAnswer = z.strictObject({
 
 /** Whether the call was approved. */
 export const approved = z.object({ approved: z.boolean() })
+
 /** `POST /api/conversations/:id/cancel`: only this run, and whether queued messages are deleted. Default: false. */
 export const cancelAsk = z.strictObject({
   runId: id.optional(),
   discardQueued: z.boolean().optional(),
 })
+
 /** Whether there was something to cancel. */
 export const cancelled = z.object({ cancelled: z.boolean() })
+
 /** Whether the conversation was due. */
 export const resumed = z.object({ resumed: z.boolean() })
 

@@ -1,3 +1,4 @@
+import { oncePer } from '../../core/once-resolved.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
 
 const { createHash, hash } = nodeBuiltin('node:crypto')
@@ -13,14 +14,8 @@ export function sha256(data: Uint8Array | string): string {
   return hash('sha256', data, 'hex')
 }
 
-const digests = new WeakMap<Uint8Array, string>()
-
 /** Returns the SHA-256 of bytes that nobody changes any more. It is computed once for each array. */
-export function digestOf(bytes: Uint8Array): string {
-  const digest = digests.get(bytes) ?? sha256(bytes)
-  digests.set(bytes, digest)
-  return digest
-}
+export const digestOf = oncePer((bytes: Uint8Array) => sha256(bytes))
 
 /** Computes SHA-256 and length chunk by chunk. */
 export class Digester {

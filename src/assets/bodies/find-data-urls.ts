@@ -7,6 +7,7 @@ export interface DataUrlMatch extends DataUrl {
 }
 
 const BASE64 = /(?:[A-Za-z0-9+/_-]+|%[0-9A-Fa-f]{2})*={0,2}/y
+
 /**
  * Characters that may follow base64 in a sentence or in markup. Anything else counts as part of the base64, and makes
  * it invalid.
@@ -14,11 +15,14 @@ const BASE64 = /(?:[A-Za-z0-9+/_-]+|%[0-9A-Fa-f]{2})*={0,2}/y
 const AFTER_BASE64 = /$|[\s,.;:!?<>|[\]{}&"'`()\\]/y
 const TOKEN = /[^\s"'`()\\]*/y
 const TOKENS = /[^\s"'`()\\]*(?:\s+[^\s"'`()\\]+)*\s*/y
+
 /** Spaces within a line, between two words. */
 const GAP = /\S[^\S\r\n]+\S/
+
 /** A line of base64 as mail would break it, and whether it fills its line. */
 const LINE = /[ \t]*\r?\n[ \t]*([A-Za-z0-9+/]{4,}={0,2})(?:(?=([ \t]*(?:[\r\n]|$)|["'`)]))|(?=\s))/y
 const WORD = /^(?:[A-Z]?[a-z]+|[A-Z]+|\d+)$/
+
 /** Characters of a URL (RFC 3986), for URLs without quotes around them. */
 const URL_TEXT = /[A-Za-z0-9\-._~!$&*+,;=:@/?%]*/y
 const MARKDOWN_TITLE = /^(\S+)\s+(?:"[^"]*"|'[^']*')\s*$/

@@ -135,6 +135,7 @@ export function documentForm(mime: string): DocumentForm | null {
 
 /** The text formats of tables that byref reads. */
 export type TextTableFormat = 'csv' | 'tsv' | 'json' | 'ndjson'
+
 /** The formats of tables that byref reads. */
 export type TableFormat = TextTableFormat | 'parquet' | 'arrow' | 'xlsx'
 

@@ -1,4 +1,5 @@
 import { checkOptions, is, type OptionTable } from '../../core/check-options.ts'
+import { defined } from '../../core/defined.ts'
 import type { BodyStore } from './body-store.ts'
 
 /** The part of a Cloudflare R2 binding that byref needs. A Worker has the binding in its environment. */
@@ -87,10 +88,7 @@ export function r2Bodies(options: R2BodiesOptions): BodyStore {
     async *list(prefix) {
       let cursor: string | undefined
       do {
-        const page: R2Listed = await bucket.list({
-          prefix: folder + prefix,
-          ...(cursor === undefined ? {} : { cursor }),
-        })
+        const page: R2Listed = await bucket.list(defined({ prefix: folder + prefix, cursor }))
         for (const { key, size, uploaded } of page.objects) {
           yield { key: key.slice(folder.length), size, putAt: uploaded.getTime() }
         }

@@ -3,6 +3,7 @@ import { pdfOf } from '../../prompt/fixtures/bodies.ts'
 import { createAssets } from '../create-assets.ts'
 
 const HELVETICA = '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>'
+
 /** A font whose codes are Shift JIS. */
 const JAPANESE =
   '<< /Type /Font /Subtype /Type0 /BaseFont /Mincho /Encoding /90ms-RKSJ-H /DescendantFonts [<< /Type /Font /Subtype /CIDFontType0 /BaseFont /Mincho /CIDSystemInfo << /Registry (Adobe) /Ordering (Japan1) /Supplement 2 >> >>] >>'

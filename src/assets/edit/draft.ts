@@ -9,6 +9,7 @@ export type BodyRanges = Pick<Ranges, 'size' | 'open' | 'bytes'>
 
 /** Maximum size of a draft whose bytes are put together in memory. */
 export const IN_MEMORY = 64 * 1024 * 1024
+
 /** Bytes of a chunk of a draft in memory. */
 const CHUNK = 256 * 1024
 

@@ -1,3 +1,4 @@
+import { defined } from '../../core/defined.ts'
 import { ByrefError } from '../../core/errors.ts'
 import { shortened } from '../../core/json/cut.ts'
 import type { FieldKey } from '../../core/refs/field-path.ts'
@@ -10,7 +11,6 @@ import { type AssetsCore, infoOf } from '../assets-core.ts'
 import { isJsonType } from '../bodies/mime-type.ts'
 import { headEncoding } from '../bodies/text-encoding.ts'
 import { type BodyRanges, bodyRanges, rangesOf } from '../content-access.ts'
-import { defined } from '../defined.ts'
 import { unescaped } from '../json/json-walker.ts'
 import type { Importer } from '../tables/import-file.ts'
 import type { QueryResult } from '../tables/query-tables.ts'
@@ -27,16 +27,20 @@ import { TextForm } from './text-form.ts'
 
 /** Bodies up to this size are read at once, also for a single edit. JSON of this size must stay valid. */
 const SMALL = 8 * 1024 * 1024
+
 /**
  * Maximum number of bytes that the edits of one call read, which takes one or two minutes. Each edit reads the whole
  * body, because it changes what the next one finds. Text is searched faster than JSON.
  */
 const MAX_READ = { text: 64 * 1024 ** 3, json: 4 * 1024 ** 3 }
+
 /** Maximum number of rows that an edit may add to a table. */
 const MORE_ROWS = 100_000
+
 /** Time limit of a statement, and how much each row adds to it, in milliseconds. */
 const TABLE_MS = 30_000
 const ROW_MS = 0.1
+
 /** Maximum length of the paths in the result, in characters. */
 const MAX_PATHS = 2000
 

@@ -4,6 +4,7 @@ import { findBytes } from './find-text.ts'
 import type { TextForm } from './text-form.ts'
 
 const LINE_FEED = 10
+
 /** Distance in bytes between two places whose line an index stores. */
 const STEP = 1024 * 1024
 

@@ -4,8 +4,10 @@ import type { TextForm } from './text-form.ts'
 
 /** Number of bytes in which the nearest text is searched. */
 const SEARCHED = 4 * 1024 * 1024
+
 /** Below this similarity, from 0 to 1, nothing is shown. */
 const SIMILAR = 0.5
+
 /** Characters of the nearest text that are shown. */
 const SHOWN = 600
 

@@ -6,13 +6,17 @@ import type { TextForm } from './text-form.ts'
 
 /** Number of lines shown before and after a change. */
 const CONTEXT = 3
+
 /** Bytes that are read around a change to find these lines. */
 const AROUND = 2048
+
 /** Bytes of a part of the text that are compared line by line. */
 const MAX_PART = 256 * 1024
+
 /** Characters of a diff, and of one line in it. */
 const MAX_DIFF = 2000
 const MAX_LINE = 300
+
 /** What decoding makes of a character in UTF-8 that is cut at the start or the end of a part. */
 const CUT = /^\ufffd+|\ufffd+$/g
 

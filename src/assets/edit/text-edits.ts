@@ -12,6 +12,7 @@ export type TextEdit = ReplaceEdit | InsertEdit | LinesEdit
 
 /** Maximum number of places that one edit changes. */
 const MAX_PLACES = 100_000
+
 /** Places that an error lists. */
 const LISTED = 5
 const UNLIKE = ' No text is similar to it. Read the asset again.'
@@ -56,6 +57,7 @@ interface EditedText {
 
 /** A range of the draft, end exclusive, in bytes. */
 type Range = Pick<Splice, 'start' | 'end'>
+
 /** Lines: also where the text of the first one ends, and where the line after the last one begins. */
 type LineRange = Range & { firstEnd: number; next: number }
 type Occurrence = ReplaceEdit['occurrence']

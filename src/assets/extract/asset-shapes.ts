@@ -24,12 +24,15 @@ const DATA_KEYS: ReadonlySet<string> = new Set(
   `dataBase64 dataUrl data blob b64_json base64 bytes image
   result file_data base64Data uint8ArrayData bytesBase64Encoded imageBytes videoBytes`.split(/\s+/),
 )
+
 /** Keys that may contain base64 if the object also has a type. */
 const BASE64_KEYS = ['data', 'base64', 'b64', 'image', 'audio', 'video', 'file', 'blob', 'bytes']
+
 /** Similar keys that more often contain plain text. */
 const CONTENT_KEYS = ['content', 'contents', 'body', 'payload', 'buffer', 'binary', 'raw']
 const CLAIMED_KEYS = [...BASE64_KEYS, ...CONTENT_KEYS]
 const MAYBE_KEYS: ReadonlySet<string> = new Set(CLAIMED_KEYS)
+
 /** In characters. Shorter base64 stays in place, unless its key is unambiguous. */
 const MIN_CLAIMED = 24
 
@@ -40,20 +43,27 @@ export function mayHoldBody(key: unknown, value: unknown): boolean {
 }
 
 const COPY_KEYS = 'dataUrl dataBase64 base64 b64_json base64Data bytesBase64Encoded'.split(' ')
+
 /** Keys whose names show that they contain a body. */
 const TELLING_KEYS = ['b64_json', 'bytesBase64Encoded', 'imageBytes', 'videoBytes']
+
 /** `mimeType`, `media_type`, `Content-Type`, `fileType`, `mime` … */
 const TYPE_KEY = /^(?:(?:mime|media|content|file)[-_ ]?type|mime)$/i
+
 /** Keys that may contain a MIME type or something else. */
 const MAYBE_TYPE_KEYS = ['type', 'format']
 const MIME_TYPE = /^(?:image|audio|video|application|font|model|text)\/[\w.+-]+(?:;|$)/i
+
 /** Types whose bodies are text. */
 const TEXT_TYPE = /^text\/|[/+](?:json|xml|yaml|javascript|csv)\b/i
+
 /** Keys that name only an encoding, not a kind of file. */
 const UNTYPED_KEYS = ['base64', 'dataBase64', 'base64Data']
 const NAME_KEYS = ['fileName', 'filename', 'file_name', 'name']
+
 /** Bounded, because base64 looks like a scheme until its first `/` or `=`. */
 const SCHEME = /^[A-Za-z][A-Za-z0-9+.-]{0,63}:/
+
 /** `type`s of objects that have base64 under `data`: MCP, AI SDK, Anthropic. */
 const DATA_TYPES = new Set(['image', 'audio', 'file', 'media', 'image-data', 'file-data', 'base64'])
 

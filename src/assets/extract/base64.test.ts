@@ -7,6 +7,7 @@ import { isBase64File } from '../bodies/data-url.ts'
 import { extract, PNG, png, ref } from './fixtures/extracted.ts'
 
 const FILES = join(import.meta.dirname, '../bodies/fixtures')
+
 /** Formats without a signature that distinguishes them from other text. */
 const UNSIGNED = /\.(?:bmp|ico|aac|tar)$|^bare\.mp3$/
 

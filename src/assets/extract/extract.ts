@@ -89,6 +89,7 @@ type Saved =
 
 /** 256 bodies of this size: decoded bodies that wait to be saved take less than 64 MiB, unless one alone is larger. */
 const BYTES_PER_PLACE = 256 * 1024
+
 /** Bodies that are started before yielding to the event loop. */
 const AT_ONCE = 100
 

@@ -17,6 +17,7 @@ export function mayHoldAssets(value: unknown): boolean {
 /** A value with more parts or levels is walked as usual. Parts that occur several times count each time. */
 const MAX_VALUES = 5_000_000
 const MAX_LEVELS = 100
+
 /** Up to here, values are examined strictly: no getter is called, and hidden fields are found. */
 const FEW_VALUES = 500
 

@@ -158,12 +158,16 @@ export interface JsonEntries {
 
 /** Maximum number of entries that are kept of one container. */
 const MAX_KEPT = { list: 65_536, object: 262_144 }
+
 /** Maximum number of characters of the keys that are kept of one container. */
 const MAX_KEY_CHARS = 32 * 1024 * 1024
+
 /** Approximate memory of a kept entry without its key, in bytes. */
 export const KEPT_BYTES = 64
+
 /** Bytes that are scanned between two checks of the clock. */
 const SLICE = 64 * 1024
+
 /**
  * Reads through one value and keeps where its entries are. Yields to the event loop every few milliseconds.
  *

@@ -29,6 +29,7 @@ const CUT_ESCAPE = /\\(?:u[\da-fA-F]{0,3})?$/y
 const WORD = /^(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)$/
 const WORD_START = /[-\dtfn]/
 const WORD_END = /[,\]}\s]/g
+
 /** Characters of a number. Longer numbers are rejected, so that small chunks cannot make reading quadratic. */
 const MAX_WORD = 64 * 1024
 

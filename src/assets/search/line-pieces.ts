@@ -42,6 +42,7 @@ export function pathOf(field: FieldStep | null): FieldKey[] {
 
 /** Characters of a piece that matches may start in; shorter lines are one piece. */
 const WINDOW = 16_000
+
 /** Characters of context before and after a piece, for `\b`, lookbehind, and matches across the boundary. */
 const BEFORE = 64
 const BEHIND = 1_000

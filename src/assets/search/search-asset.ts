@@ -52,10 +52,13 @@ export interface SearchPage {
 /** Characters of a snippet, and how many of them precede the match. */
 const SNIPPET = 200
 const LEAD = 60
+
 /** Maximum number of characters of all hits of a page. */
 const PAGE = 16_000
+
 /** Maximum length of a reference. A field with a longer one is reported by a container around it. */
 const MAX_REF = 1_000
+
 /** Characters that are searched at once. */
 const BLOCK = 64 * 1024
 const CURSOR = /^(\d{1,15})\.(\d{1,15})$/

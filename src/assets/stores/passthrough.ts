@@ -1,4 +1,5 @@
 import { checkMethods, checkOptions, is, type OptionTable } from '../../core/check-options.ts'
+import { defined } from '../../core/defined.ts'
 import { ByrefError } from '../../core/errors.ts'
 import { LONGEST_TIMER } from '../../core/timer.ts'
 import {
@@ -21,7 +22,6 @@ import {
 import { consume } from '../bodies/abortable.ts'
 import { chunksOf, copyBytes, streamOf } from '../bodies/body.ts'
 import { type BodyDigest, Digester, sha256 } from '../bodies/digest.ts'
-import { defined } from '../defined.ts'
 import { checkRoom, recordPage } from '../records/record-index.ts'
 import { recordReader } from './record-reader.ts'
 

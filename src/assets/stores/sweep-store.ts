@@ -10,6 +10,7 @@ import type { StoreParts } from './store-parts.ts'
 
 const BATCH = 500
 const DELETES_AT_ONCE = 16
+
 /** Keys of the store's own bodies: the owner of the bodies, and a probe for the store's clock. */
 const OWNER = 'owner/'
 const CLOCK = 'clock/'

@@ -12,6 +12,7 @@ import type { NamedFile } from './table-task.ts'
 import { type TableInput, tableLibrary } from './table-text.ts'
 
 type Arrow = typeof import('apache-arrow')
+
 /** Returns the value of a cell by its row. */
 type Cells = (row: number) => unknown
 

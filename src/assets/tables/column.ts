@@ -27,10 +27,13 @@ export interface ColumnReader {
 
 const BOOLEAN = /^(?:true|false)$/i
 const DAY_MS = 24 * 60 * 60 * 1000
+
 /** A time as a Parquet file returns it: with seconds, up to six digits of them, and no zone but UTC. */
 const TIME = /T(?:[01]\d|2[0-3])(?::[0-5]\d){2}(?:\.\d{0,5}[1-9])?(Z?)$/
+
 /** A decimal as a Parquet file returns it. */
 const DECIMAL = /^(?!-[0.]+$)-?(?:0|[1-9]\d*)(?:\.\d+)?$/
+
 /** Number of distinct cells of a column that are remembered, so that each is parsed once. */
 const REMEMBERED = 1_000
 
@@ -357,6 +360,7 @@ function jsonType(value: unknown): ColumnType {
 type NumberKind = ReturnType<typeof numberKind>
 
 const INT32 = 2 ** 31 - 1
+
 /** Maximum number of digits of a decimal in Parquet and SQL. */
 const MAX_DIGITS = 38
 

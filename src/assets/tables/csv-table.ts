@@ -19,9 +19,11 @@ import { uniqueNames } from './unique-names.ts'
 const { Readable } = nodeBuiltin('node:stream')
 
 const PIECE = 64 * 1024
+
 /** Up to this many columns may be empty in all rows but one. */
 const FEW_COLUMNS = 100
 const DELIMITERS = [',', ';', '\t', '|']
+
 /** A first line such as `sep=;`, which Excel reads and does not show. */
 const SEPARATOR_LINE = /^"?sep=([^\w\s"]|\t)"?(?=[\r\n]|$)/iu
 

@@ -15,6 +15,7 @@ import { type WrittenTable, writeTable } from './write-table.ts'
 
 /** More rows than a group of a Parquet file has. */
 const ROWS = 21_000
+
 /** Makes the file large enough for DuckDB. */
 const LONG = 'lorem ipsum '.repeat(18)
 

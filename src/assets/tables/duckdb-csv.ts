@@ -15,9 +15,11 @@ import { storedNames } from './write-parquet.ts'
 /** Number of records from which the types of the columns are guessed. */
 const SAMPLED_RECORDS = 500
 const MEMORY = '192MB'
+
 /** Bytes that each thread reads ahead. */
 const BUFFER = 4_000_000
 const GROUP_ROWS = 20_480
+
 /** Maximum number of attempts: a file is read again if a later cell does not have its column's type. */
 const ATTEMPTS = 6
 const PROGRESS_MS = 250
@@ -180,11 +182,13 @@ async function describe({ columns }: Plan, parquet: string): Promise<TaskResult>
 
 /** A number without plus, leading zeros and exponent. */
 const PLAIN = String.raw`'-?(0|[1-9][0-9]*)(\.[0-9]+)?'`
+
 /** The characters that JavaScript's `trim` removes. */
 const BLANK = String.raw`'[\t-\r \x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}]*'`
 const TIME = String.raw`'[0-9]{4}-[0-9]{2}-[0-9]{2}[T ]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]{1,9})?)?Z?'`
 const MARK = 'byref cell '
 const FAILED_CELL = new RegExp(`${MARK}(\\d+) ([^]*)`)
+
 /** Characters of a cell that an error quotes. */
 const QUOTED = 200
 

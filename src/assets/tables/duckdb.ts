@@ -7,6 +7,7 @@ const { createRequire } = nodeBuiltin('node:module')
 
 /** The library. */
 export type Duckdb = typeof import('@duckdb/node-api')
+
 /** A connection to a separate database. */
 export type DuckdbConnection = import('@duckdb/node-api').DuckDBConnection
 

@@ -25,6 +25,7 @@ export interface NumberShape {
 }
 
 const NUMBER = /^[+-]?(?:(\d+)(?:\.(\d*))?|\.(\d+))([eE][+-]?\d+)?$/
+
 /** Postcodes have leading zeros, and telephone numbers a plus. */
 const CODE = /^[+-]?0\d|^\+\d{7,}$/
 const INT64_MAX = 2n ** 63n - 1n

@@ -38,11 +38,14 @@ export interface ParquetFile {
 
 /** Maximum size of the metadata; that of a million groups is smaller. */
 const MAX_FOOTER = 64 * 1024 * 1024
+
 /** Maximum size of an uncompressed page. */
 const MAX_PAGE = 256 * 1024 * 1024
 const TAIL = 64 * 1024
+
 /** Columns that lie within this many bytes are read at once. */
 const AHEAD = 256 * 1024
+
 /** Maximum number of columns that are read at once. */
 const COLUMNS_AT_ONCE = 100
 

@@ -9,9 +9,11 @@ const { isUtf8 } = nodeBuiltin('node:buffer')
 
 const DAY_MS = 24 * 60 * 60 * 1000
 const MAX_DAYS = 8.64e15 / DAY_MS
+
 /** A cache of days as text, because columns repeat few days many times. */
 const days = new Map<number, string>()
 const REMEMBERED = 10_000
+
 /** Number of digits that a double keeps of any decimal. */
 const EXACT_DIGITS = 15
 

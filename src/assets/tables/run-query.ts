@@ -24,6 +24,7 @@ const { deserialize, serialize } = nodeBuiltin('node:v8')
 
 /** The memory limit of DuckDB. The process has more, for the result. */
 const MEMORY = '256MB'
+
 /** DuckDB's type of statements that only read. */
 const SELECT = 1
 const ADD_SECONDS = String.raw`'T(\d\d:\d\d)($|[Z+-])', 'T\1:00\2'`
@@ -38,6 +39,7 @@ const ROW_FUNCTIONS: ReadonlySet<string> = new Set([
   'json_each',
   'json_tree',
 ])
+
 /** Functions and views that reveal settings of the process, such as paths. */
 const SETTINGS: ReadonlySet<string> = new Set(['current_setting', 'duckdb_settings', 'pg_settings'])
 
@@ -173,6 +175,7 @@ type Converter = Duckdb['JsonDuckDBValueConverter']
 
 /** SQL types whose values are text: numbers with all digits, and times, which become ISO 8601. Lists end with `[]`. */
 const TEXT = /^(U?BIGINT|U?HUGEINT|DECIMAL|BIGNUM|DATE|TIMESTAMP)[^[]*$/
+
 /** What columns of these SQL types are without values. INTEGER is also the type of NULL. */
 const EMPTY: readonly (readonly [RegExp, EmptyColumn])[] = [
   [/^(U?BIGINT|U?HUGEINT)$/, { type: 'number', storage: 'int64' }],
@@ -182,6 +185,7 @@ const EMPTY: readonly (readonly [RegExp, EmptyColumn])[] = [
   [/^TIMESTAMP(_S|_MS|_NS)?$/, { type: 'date', storage: 'local' }],
   [/^TIMESTAMP WITH TIME ZONE$/, { type: 'date', storage: 'utc' }],
 ]
+
 /** Up to this number of rows, a result has at most `few` characters; one of more rows has at most `many`. */
 const MAX_CHARACTERS = { rows: 100_000, few: 32 * 1024 * 1024, many: 1024 * 1024 * 1024 }
 

@@ -10,6 +10,7 @@ import { spreadsheet } from './fixtures/spreadsheet.ts'
 const GIGABYTE = 1_000_000_000
 const assets = createAssets()
 let ref = ''
+
 /** Only folders of tasks are created there. */
 let folder = ''
 

@@ -38,16 +38,22 @@ export class OutOfMemoryError extends Error {}
 
 /** Three tasks may run at once, and two of one namespace. Others wait. */
 const slots = new Slots(3, 2)
+
 /** Bytes that a process may take for its task, in addition to the 60 MB of Node. */
 const HEADROOM = 432 * 1024 * 1024
+
 /** The maximum JavaScript heap, in MB. */
 const HEAP_MB = 320
+
 /** The limit for the operating system, in kB. It counts what V8 reserves; `table-child.ts` reserves the rest. */
 const LIMIT_KB = 2 * 1024 * 1024
+
 /** How long an idle process waits for its next task. */
 const IDLE_MS = 30_000
+
 /** A process that has taken more bytes than this is not reused after its task. */
 const MAX_REUSED_BYTES = 192 * 1024 * 1024
+
 /** Maximum number of characters kept of a process's stderr. */
 const MAX_STDERR = 2_000
 

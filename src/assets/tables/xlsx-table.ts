@@ -18,11 +18,14 @@ interface Sheet {
 }
 
 const BATCH = 1_000
+
 /** Spreadsheets count days from this date, so cells that contain only a time of day have it. */
 const FIRST_DAY = Date.UTC(1899, 11, 30)
+
 /** Longer durations are dates. The library does not say which of the two a cell is. */
 const MAX_DURATION = Date.UTC(1900, 2, 1) - FIRST_DAY
 const HOUR = 60 * 60 * 1000
+
 /** Maximum number of sheets, because each one becomes an asset. */
 const MAX_SHEETS = 500
 

@@ -1,7 +1,7 @@
 import { homedir } from 'node:os'
 import { sep } from 'node:path'
 import stripJsonComments from 'strip-json-comments'
-import { defined } from '../../assets/defined.ts'
+import { defined } from '../../core/defined.ts'
 import { errorMessage } from '../../core/errors.ts'
 import { isPlainObject } from '../../core/json/json.ts'
 import type { ServerSource } from '../../integrations/mcp/join/server-connection.ts'

@@ -1,3 +1,4 @@
+import { oncePer } from '../once-resolved.ts'
 import { getRecent } from '../recent.ts'
 import { decodeSegment } from '../refs/asset-ref.ts'
 import { type FieldKey, fromPointer } from '../refs/field-key.ts'
@@ -30,49 +31,37 @@ export interface SchemaWalk {
 const MAX_ALTERNATIVES = 200
 const MAX_SCHEMAS = 10_000
 
-const walks = new WeakMap<Schema, SchemaWalk>()
-
 /** Returns the walk of a schema. It is computed lazily and cached. Recursive schemas are supported. */
-export function schemaWalk(schema: Schema): SchemaWalk {
-  const walk = walks.get(schema) ?? createWalk(schema)
-  walks.set(schema, walk)
-  return walk
-}
+export const schemaWalk = oncePer(createWalk)
 
 function createWalk(whole: Schema): SchemaWalk {
-  const flat = new WeakMap<Schema, Alternatives>()
+  const flat = oncePer(
+    (schema: Schema): Alternatives => alternativesOf(schema, { whole, left: MAX_SCHEMAS }, []),
+  )
   /** By alternatives, then by entry. All unknown names share one entry (null). */
-  const below = new WeakMap<Alternatives, Map<FieldKey | null, Alternatives>>()
-  const subsets = new WeakMap<Alternatives, Map<string, Alternatives>>()
+  const below = oncePer((_: Alternatives) => new Map<FieldKey | null, Alternatives>())
+  const subsets = oncePer((_: Alternatives) => new Map<string, Alternatives>())
 
   /** Returns the alternatives that fit the value. The same selection of a list is always the same object. */
   function fittingOf(all: Alternatives, value: object): Alternatives {
     if (all.length < 2) return all
     const chosen = choose(all, value)
     if (chosen.length === all.length) return all
-    const selections = subsets.get(all) ?? new Map<string, Alternatives>()
-    subsets.set(all, selections)
+    const selections = subsets(all)
     const name = chosen.join()
     const subset = selections.get(name) ?? chosen.map((index) => all[index] as Schema)
     selections.set(name, subset)
     return subset
   }
 
-  const flatten = (schema: unknown): Alternatives => {
-    if (!isSchema(schema)) return []
-    const alternatives =
-      flat.get(schema) ?? alternativesOf(schema, { whole, left: MAX_SCHEMAS }, [])
-    flat.set(schema, alternatives)
-    return alternatives
-  }
+  const flatten = (schema: unknown): Alternatives => (isSchema(schema) ? flat(schema) : [])
 
   return {
     root: flatten(whole),
     entries(all, value) {
       if (all.length === 0) return () => all
       const fitting = fittingOf(all, value)
-      const names = below.get(fitting) ?? new Map<FieldKey | null, Alternatives>()
-      below.set(fitting, names)
+      const names = below(fitting)
       const isList = Array.isArray(value)
       const hasPatterns = !isList && fitting.some((one) => one.patternProperties)
       return (key) => {
@@ -203,6 +192,7 @@ interface Pattern {
 
 const patterns = new Map<string, Pattern>()
 const MAX_PATTERNS = 1_000
+
 /** Maximum time to test the keys of an object, in milliseconds. Large objects get 1 ms more for every 1,000 keys. */
 const PATTERN_MS = 50
 const KEYS_PER_MS = 1_000

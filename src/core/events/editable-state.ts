@@ -5,6 +5,7 @@ import type { CallState, ConversationState, RunState, StepState } from './conver
 export type Writable<T> = { -readonly [K in keyof T]: T[K] }
 type Lists = 'messages' | 'inbox' | 'assets' | 'assetsAfter' | 'assetErrors' | 'runs'
 type Records = 'calls' | 'streaming'
+
 /** The lists and records of a state that owns them. */
 type Fields = { [K in Lists]: ConversationState[K][number][] } & {
   [K in Records]: Writable<ConversationState[K]>

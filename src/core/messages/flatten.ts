@@ -17,8 +17,10 @@ const OPTIONS: OptionTable<FlattenOptions> = { sep: is.string, keepContainerType
 
 const DICT = "<class 'dict'>"
 const LIST = "<class 'list'>"
+
 /** Text that looks like a container line. It gets a backslash, so that unflatten can distinguish it. */
 const LOOKALIKE = /^\\*<class '(?:dict|list)'>$/
+
 /** First-level fields whose value is always text, even if it looks like a type string. */
 const TEXT_FIELDS = ASSET_FIELDS.filter((field) => field !== 'content')
 

@@ -1,5 +1,6 @@
 import type { CallError } from '../events/events.ts'
 import { isPlainObject, type JsonValue } from '../json/json.ts'
+import { oncePer } from '../once-resolved.ts'
 import type { Attachment, KeptReasoning, Message, ToolCall } from './message.ts'
 
 /** A call in an assistant's message, with the metadata that its provider expects back. */
@@ -95,8 +96,6 @@ export interface ReadMetadata {
   problems: readonly MetadataProblem[]
 }
 
-const cache = new WeakMap<object, ReadMetadata>()
-
 const NOTHING: ReadMetadata = Object.freeze({
   attribution: null,
   href: null,
@@ -122,12 +121,10 @@ export function readMetadata({ metadata }: Pick<Message, 'metadata'>): ReadMetad
   if (given === undefined || given === null) return NOTHING
   if (!isPlainObject(given))
     return { ...NOTHING, problems: [{ key: 'metadata', message: 'metadata is not an object' }] }
-  const known = cache.get(given)
-  if (known) return known
-  const read = parseMetadata(given)
-  cache.set(given, read)
-  return read
+  return parsed(given)
 }
+
+const parsed = oncePer(parseMetadata)
 
 /** Reports that a value is wrong. */
 type Wrong = (what: string) => void

@@ -1,15 +1,19 @@
 const NUMERIC: ReadonlySet<string> = new Set(['number', 'integer', 'decimal'])
 const KEY = /(?:^|[^a-z])(?:id|no|nr|number|code|zip|plz|key)\.?$|nummer$|#$/i
 const LONGEST = 50
+
 /** Names of amounts, of money for example. */
 const AMOUNT =
   /[€$£]|amount|revenue|price|total|\bsum\b|\bcosts?\b|sales|turnover|umsatz|betrag|preis|kosten|summe/i
+
 /** Names of rates, readings and other numbers that are not added up. */
 const RATE =
   /%|°|price|preis|\b(?:per|pro|rates?|ratio|percent\w*|temp\w*|humidity|speed|average|avg|mean|median|age|year|rating|score|turnout|round)\b|\/[a-z]/i
+
 /** Names of columns that are likely to have few distinct values. */
 const CATEGORY =
   /categor|\b(?:type|kind|status|region|country|continent|city|state|branch|store|supplier|vendor|customer|client|product|brand|team|department|dept|plan|genre|segment|channel|priority|quarter)\b|filiale|kunde|kategorie|\b(?:land|stadt|abteilung|typ|art)\b|ort\b|lieferant|produkt/i
+
 /** Names of columns whose text differs from row to row. */
 const REMARK =
   /note|comment|description|title|mail|phone|address|url|\bname\b|invoice|order|remark|bemerkung|bezeichnung|^column_\d+$/i

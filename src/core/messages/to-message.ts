@@ -50,9 +50,11 @@ interface Bookkeeping {
 
 /** Plain text. */
 export type TextInput = MessageEnvelope & { type: 'text'; text: string }
+
 /** A value, a schema for it, or both. */
 export type DataInput = MessageEnvelope &
   Bookkeeping & { type: 'data'; kind?: string; data?: unknown }
+
 /** The input that an agent starts from: data of the kind `input`. */
 export type InputInput = MessageEnvelope &
   Bookkeeping & {
@@ -61,8 +63,10 @@ export type InputInput = MessageEnvelope &
     /** JSON Schema of the answer, which is then JSON. */
     output?: Record<string, unknown>
   }
+
 /** The agent's state: data of the kind `state`. */
 export type StateInput = MessageEnvelope & Bookkeeping & { type: 'state'; state?: unknown }
+
 /** A call in a message of OpenAI's chat completions. `arguments` is JSON as text. */
 export interface ChatCall {
   id: string

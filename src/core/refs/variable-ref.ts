@@ -32,6 +32,7 @@ const KIND = /[\p{L}_][\p{L}\p{M}\p{N}_-]*/uy
 const INSTANCE = /#([^\s.[\]"'#†|&]+)/y
 const NAME = /\.([\p{L}\p{M}\p{N}_$-]+)|\[(0|[1-9]\d{0,15})\]/uy
 const QUOTED = /"[^"\\]*(?:\\.[^"\\]*)*"|'[^'\\]*(?:\\.[^'\\]*)*'/y
+
 /** Joins references. */
 export const OPERATOR = /\s*(\|\||&&)\s*/y
 

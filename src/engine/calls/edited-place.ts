@@ -74,7 +74,7 @@ function withVersion(
   const { id, namespace } = parseAssetRef(assetRef) as AssetRefParts
   const refLike = (old: string): string => {
     const fieldPath = parseAssetRef(old)?.fieldPath
-    return formatAssetRef({ id, namespace, ...(fieldPath ? { fieldPath } : {}) })
+    return formatAssetRef({ id, namespace, fieldPath })
   }
   if (typeof holder === 'string') return refLike(holder)
   if (!isPlainObject(holder)) return holder

@@ -85,7 +85,7 @@ async function execute(
   const events: ConversationEvent[] = []
   const onEvent = (event: ConversationEvent) => events.push(event)
   const assets = once(() => {
-    const scoped = scope.assets.scoped({ ...maker, onEvent, ...(label ? { label } : {}) })
+    const scoped = scope.assets.scoped({ ...maker, onEvent, label })
     return changes.assets?.(scoped, events) ?? scoped
   })
   const parts = { plan, toolCallId, attempt, signal, assets, events, onRead, onWaiting, trust }

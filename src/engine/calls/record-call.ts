@@ -1,6 +1,6 @@
-import { defined } from '../../assets/defined.ts'
 import { type CallPlan, type DataPlace, isEditTool, planCall } from '../../boundary/call-plan.ts'
 import { isTooLong, jsonLength, jsonValue, lostResult, previewOf } from '../../boundary/store.ts'
+import { defined } from '../../core/defined.ts'
 import { ByrefError, errorMessage } from '../../core/errors.ts'
 import type {
   ConversationState,

@@ -1,6 +1,7 @@
 import { describeTools } from '../../boundary/describe-tool.ts'
 import type { Tool } from '../../boundary/tool.ts'
 import { checkOptions, is, type OptionTable } from '../../core/check-options.ts'
+import { defined } from '../../core/defined.ts'
 import { ByrefError, errorMessage } from '../../core/errors.ts'
 import { oncePer, onceResolved } from '../../core/once-resolved.ts'
 import { capabilitiesOf } from '../../models/capabilities.ts'
@@ -66,11 +67,11 @@ export async function prepareStep(scope: RunScope, messageId: string): Promise<P
     settings: stepSettings,
     tools: describeTools(tools, hidden),
     capabilities,
-    changed: {
-      ...(chosen.model && { model: { provider: model.provider, modelId: model.modelId } }),
-      ...(activeTools && { activeTools }),
-      ...(chosen.settings && { settings: stepSettings }),
-    },
+    changed: defined({
+      model: chosen.model && { provider: model.provider, modelId: model.modelId },
+      activeTools,
+      settings: chosen.settings && stepSettings,
+    }),
   }
 }
 

@@ -1,4 +1,4 @@
-import { defined } from '../../assets/defined.ts'
+import { defined } from '../../core/defined.ts'
 import { addUsage } from '../../core/events/conversation-state.ts'
 import type { TokenUsage } from '../../core/events/events.ts'
 import { shortened } from '../../core/json/cut.ts'

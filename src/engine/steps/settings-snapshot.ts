@@ -62,6 +62,7 @@ const described = oncePer((settings: AgentSettings) => {
   const digest = createHash('sha256').update(text).digest('base64url')
   return { name: `settings/${digest.slice(0, 22)}`, value }
 })
+
 function deferredOf({ tools, deferred }: AgentSettings): DeferredTools {
   const hidden = describeTools(tools).filter(({ name }) => deferred.has(name))
   const bytes = hidden.reduce((sum, tool) => sum + encoder.encode(toolJson(tool)).length, 0)

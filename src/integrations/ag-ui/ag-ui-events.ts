@@ -1,5 +1,5 @@
 import type { BaseEvent, Interrupt, RunFinishedOutcome } from '@ag-ui/core'
-import { defined } from '../../assets/defined.ts'
+import { defined } from '../../core/defined.ts'
 import type { AskedCall, RunState } from '../../core/events/conversation-state.ts'
 import type { ConversationEvent, TokenUsage } from '../../core/events/events.ts'
 import { callIdOf } from '../../core/refs/item-call.ts'

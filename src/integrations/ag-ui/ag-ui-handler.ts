@@ -1,7 +1,7 @@
 import type { RunAgentInput } from '@ag-ui/core'
 import { RunAgentInputSchema } from '@ag-ui/core/schemas'
 import type { Agent } from '../../agent/agent-contract.ts'
-import { defined } from '../../assets/defined.ts'
+import { defined } from '../../core/defined.ts'
 import { ByrefError, HTTP_STATUS, publicMessage } from '../../core/errors.ts'
 import { openRun, runOf } from '../../core/events/conversation-state.ts'
 import type { JsonValue } from '../../core/json/json.ts'

@@ -23,6 +23,7 @@ interface Decisions {
 
 /** The key of decisions in the state. It is private, so no input of the agent sets it. */
 const DECISIONS = '_byrefDecisions'
+
 /** The key of an answer's field with whether its calls are accepted. Providers do not get this field. */
 const CHECKED = 'byrefChecked'
 

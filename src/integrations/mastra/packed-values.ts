@@ -11,6 +11,7 @@ import { parseAssetRef } from '../../core/refs/asset-ref.ts'
 
 /** The number of items that are stored at once. */
 const AT_ONCE = 16
+
 /** In a list that is too long, items with more characters of JSON than this are stored. */
 const ITEM_CHARS = 1_000
 

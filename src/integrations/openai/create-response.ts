@@ -1,7 +1,7 @@
 import type { Agent } from '../../agent/agent-contract.ts'
 import type { ApprovalAnswer } from '../../agent/approve.ts'
 import type { Assets } from '../../assets/assets-contract.ts'
-import { defined } from '../../assets/defined.ts'
+import { defined } from '../../core/defined.ts'
 import { ByrefError } from '../../core/errors.ts'
 import {
   type ConversationState,

@@ -1,5 +1,6 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider'
 import { jsonSchema, type ModelMessage, type ToolExecutionOptions } from 'ai'
+import { defined } from '../../core/defined.ts'
 import { ByrefError } from '../../core/errors.ts'
 
 // This file runs inside workflow functions, where there is neither Node nor I/O. Everything that needs them is behind a
@@ -79,10 +80,7 @@ function toolOf({ name, inputSchema, runs, approval, ...rest }: DurableTool, ste
       const { toolCallId, messages, abortSignal, context } = call
       // Messages are stored with a step, so only those that it needs are sent.
       const named = JSON.stringify(input)?.includes('†') ? messages.filter(hasResults) : []
-      const optional = {
-        ...(abortSignal && { abortSignal }),
-        ...(context !== undefined && { context }),
-      }
+      const optional = defined({ abortSignal, context })
       return step({ type, tool: name, input, toolCallId, messages: named, ...optional })
     }
   return {

@@ -21,6 +21,7 @@ export interface Streamed extends Place {
 
 /** Time for which streamed events are collected, in milliseconds. */
 const STREAM_MS = 50
+
 /** Maximum number of waiting characters of streamed events. Further events are dropped. */
 const MAX_WAITING = 1_000_000
 const MAX_CHANGES = 10_000

@@ -1,7 +1,7 @@
-import { defined } from '../../assets/defined.ts'
 import type { Read } from '../../boundary/resolve.ts'
 import { jsonSchemaOf, type Tool } from '../../boundary/tool.ts'
 import { type Alternatives, schemaWalk } from '../../core/board/schema-walk.ts'
+import { defined } from '../../core/defined.ts'
 import type { EventOf, FlowViolation } from '../../core/events/events.ts'
 import { isPlainObject } from '../../core/json/json.ts'
 import {
@@ -76,7 +76,7 @@ export function violationsOf(
     ref?: string,
   ) => {
     for (const rule of rules) {
-      const about = { rule, path: toPointer(path), ...(ref === undefined ? {} : { ref }) }
+      const about = defined({ rule, path: toPointer(path), ref })
       found.push({ ...about, label: writeLabel(label) })
     }
   }

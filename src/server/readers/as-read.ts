@@ -1,3 +1,4 @@
+import { defined } from '../../core/defined.ts'
 import type { ConversationEvent, EventOf } from '../../core/events/events.ts'
 import {
   joinAll,
@@ -68,14 +69,12 @@ const READERS: { [T in ConversationEvent['type']]?: ReadEvent<T> } = {
   APPROVAL_REQUESTED(event, { labels, may }) {
     if (may(labels.approval(event.toolCallId)) && may(readLabel(event.label ?? {}))) return event
     const { items, violations, reason: _, previews: __, ...rest } = event
-    return {
+    return defined({
       ...rest,
       arguments: { ...withheld(event.arguments) },
-      ...(items ? { items: items.map((item) => ({ ...withheld(item) })) } : {}),
-      ...(violations
-        ? { violations: violations.map(({ rule, label }) => ({ rule, path: '', label })) }
-        : {}),
-    }
+      items: items?.map((item) => ({ ...withheld(item) })),
+      violations: violations?.map(({ rule, label }) => ({ rule, path: '', label })),
+    })
   },
   APPROVAL_ANSWERED(event, { labels, may }) {
     if (may(labels.approval(event.toolCallId))) return event

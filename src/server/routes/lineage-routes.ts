@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { defined } from '../../core/defined.ts'
 import { ByrefError } from '../../core/errors.ts'
 import { isPlain, type Label, TRUSTED, writeLabel } from '../../core/labels/label.ts'
 import { mapLabels, wholeOf, writeLabelTree } from '../../core/labels/label-tree.ts'
@@ -115,10 +116,12 @@ function readableLineage({ of, nodes, edges }: Lineage, reading: Reading): Answe
     nodes: nodes.map((node) => {
       const label = labelOf(node, reading)
       const { ref, ...rest } = node
-      const written =
-        label === TRUSTED ? {} : { label: writeLabel(label) as Answer['nodes'][0]['label'] }
       const hides = node.type === 'data' && !may(label)
-      return { ...rest, ...(ref === undefined || hides ? {} : { ref }), ...written }
+      return defined({
+        ...rest,
+        ref: hides ? undefined : ref,
+        label: label === TRUSTED ? undefined : (writeLabel(label) as Written),
+      })
     }),
     edges: edges.map(({ ref, ...edge }) =>
       ref === undefined || !isKept(edge.to) ? edge : { ...edge, ref },

@@ -142,10 +142,10 @@ async function send(call: Call<undefined, z.infer<typeof wire.sendBody>>) {
       conversation: id,
       messages: inputs,
       ifBusy: body.ifBusy as RunOptions['ifBusy'],
-      ...(label ? { label } : {}),
-      ...(body.context === undefined ? {} : { context: body.context as JsonValue }),
-      ...(body.output ? { output: body.output } : {}),
-      ...(body.settings ? { settings: body.settings as ModelSettings } : {}),
+      label,
+      context: body.context as JsonValue | undefined,
+      output: body.output,
+      settings: body.settings as ModelSettings | undefined,
     })
     .catch(rethrowForClient)
     // A message id that the client chose is new only once, whatever the idempotency key.
@@ -184,7 +184,7 @@ async function retry(call: Call<undefined, z.infer<typeof wire.retryBody>>) {
   const fork = made ?? (attempt as string)
   const label = joinedLabel(reader ? labelOfCopy(original.label) : undefined, named)
   const run = await agent
-    .start({ conversation: fork, messages: [message], ...(label ? { label } : {}) })
+    .start({ conversation: fork, messages: [message], label })
     .catch(unlessRepeated(attempt, ['message_exists']))
   const sent = run ? sentNow(run) : await sentBefore(agent.log, fork, [message])
   return json({ conversation: fork, ...sent }, run ? 202 : 200)

@@ -77,11 +77,7 @@ export function createChatHandler(given: ChatHandlerOptions): RequestHandler {
     const input = repeated ?? (await toInput(message, assets))
     const feed = await feeds.open(agent, id, ({ messageIds }) => messageIds.includes(input.id))
     try {
-      const run = await agent.start({
-        conversation: id,
-        messages: [input],
-        ...(replaced ? { replaces: replaced.id } : {}),
-      })
+      const run = await agent.start({ conversation: id, messages: [input], replaces: replaced?.id })
       run.result.catch(() => {})
       return streamed(feed, 'start')
     } catch (error) {

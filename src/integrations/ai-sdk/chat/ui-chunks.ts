@@ -1,6 +1,6 @@
 import type { FinishReason as UIFinishReason, UIMessageChunk } from 'ai'
-import { defined } from '../../../assets/defined.ts'
 import { createBoard } from '../../../core/board/board.ts'
+import { defined } from '../../../core/defined.ts'
 import type {
   AssetCreated,
   ConversationEvent,

@@ -183,8 +183,10 @@ type Link = Extract<Block, { type: 'resource_link' }>
 
 /** Maximum number of links that are read for one result. */
 const MAX_LINKS = 10
+
 /** Maximum declared size. Over stdio, the SDK ends the connection after a message of 10 MB. */
 const MAX_BYTES = 5 * 1024 * 1024
+
 /** Maximum time for each link. All are read at once. */
 const MAX_MS = 10_000
 

@@ -161,9 +161,11 @@ async function joined(
 }
 
 type Result = { content: { type: string; text: string }[]; isError?: boolean }
+
 async function call(client: Client, name: string, args: object = {}): Promise<Result> {
   return (await client.callTool({ name, arguments: args as never })) as unknown as Result
 }
+
 const wordsOf = ({ content }: Result) => content.map(({ text }) => text).join('\n')
 const refIn = (result: Result) => /asset:\/\/\w+/.exec(JSON.stringify(result))?.[0] ?? ''
 const namesOf = async (client: Client) => (await client.listTools()).tools.map(({ name }) => name)

@@ -66,18 +66,24 @@ export type ServerState = 'waiting' | 'starting' | 'running' | 'ended'
 const ANY: StandardSchemaV1<unknown, Record<string, unknown>> = {
   '~standard': { version: 1, vendor: 'byref', validate: (value) => ({ value: Object(value) }) },
 }
+
 /**
  * Pauses before a server that has ended is started again, in milliseconds. After the last, only a request starts it.
  */
 const PAUSES = [1_000, 2_000, 4_000, 8_000, 16_000]
+
 /** A server that ran for this time before it ended is restarted without the longer pauses. */
 const STABLE_MS = 60_000
+
 /** Time without an answer after which a line is logged. */
 const SLOW_MS = 10_000
+
 /** Maximum time to connect. `npx` may have to install the server first. */
 const CONNECT_MS = 300_000
+
 /** A server on stdio that has not answered the first request after this time speaks an older protocol. */
 const PROBE_MS = 3_000
+
 /** The connection ended before it was open. */
 const ENDED = new Error('The server has closed the connection')
 const FORWARDED = ['notifications/message', 'notifications/resources/updated'] as const

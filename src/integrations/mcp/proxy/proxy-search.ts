@@ -22,6 +22,7 @@ const { isDeepStrictEqual } = nodeBuiltin('node:util')
 
 /** Maximum number of servers that a note names. */
 const MAX_MISSING = 20
+
 /** Maximum length of the names in the note about changed tools, in characters. */
 const MAX_NAMES = 1_000
 

@@ -1,8 +1,8 @@
 import type { AssetInfo } from '../../../assets/asset-store.ts'
-import { defined } from '../../../assets/defined.ts'
 import { inParallel } from '../../../assets/in-parallel.ts'
 import { ArgumentPlaces, PLACES_AT_ONCE } from '../../../boundary/argument-places.ts'
 import { previewOf } from '../../../boundary/store.ts'
+import { defined } from '../../../core/defined.ts'
 import { cutText } from '../../../core/json/cut.ts'
 import { isPlainObject } from '../../../core/json/json.ts'
 import { nodeBuiltin } from '../../../node-builtin.ts'
@@ -128,7 +128,7 @@ class Shortener {
     const { body, name } = this.#bodyOf(block)
     const short = this.#repeated(text) ?? (await this.#body(body, name))?.text
     if (short === undefined) return [block]
-    const note = { ...textBlock(short), ...(annotations !== undefined && { annotations }) }
+    const note = defined({ ...textBlock(short), annotations })
     return type === 'image' && this.#options.showImages ? [block, note] : [note]
   }
 

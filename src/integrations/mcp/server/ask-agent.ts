@@ -176,7 +176,7 @@ function approveCall(
   { answer, by }: { answer: unknown; by: string | null },
 ): Promise<void> {
   const approved = isApproved(answer)
-  return agent.approve(conversation, call, { approved, ...(by !== null && { by }) })
+  return agent.approve(conversation, call, { approved, by: by ?? undefined })
 }
 
 type Request = EventOf<'APPROVAL_REQUESTED'>

@@ -8,8 +8,8 @@ import type {
 import type { Agent } from '../../../agent/agent-contract.ts'
 import { readServedAgents, SERVED_AGENTS, type ServedAgents } from '../../../agent/served-agents.ts'
 import type { Assets } from '../../../assets/assets-contract.ts'
-import { defined } from '../../../assets/defined.ts'
 import { checkOptions, is, type OptionTable } from '../../../core/check-options.ts'
+import { defined } from '../../../core/defined.ts'
 import { ByrefError } from '../../../core/errors.ts'
 import type { JsonValue } from '../../../core/json/json.ts'
 import { writeLabel } from '../../../core/labels/label.ts'
@@ -98,6 +98,7 @@ const OPTIONS: OptionTable<McpServerOptions> = {
   secret: is.string,
   extend: is.callback(),
 }
+
 /** Maximum time for a person's answer. */
 const STATE_SECONDS = 24 * 60 * 60
 
