@@ -134,7 +134,7 @@ export function onceEach<Tool extends object>(wrap: (tool: Tool) => Tool): (tool
 }
 
 /** Returns a function that makes a value once for an object and a key. After a failure, the next call tries again. */
-export function oncePer<Made>() {
+export function latestPer<Made>() {
   const known = new WeakMap<object, { key: unknown; made: Promise<Made> }>()
   return (object: object, key: unknown, make: () => Promise<Made>): Promise<Made> => {
     const before = known.get(object)

@@ -18,7 +18,7 @@ import { providerRules } from '../../models/provider-rules.ts'
 import { CACHE_BYTES } from '../../prompt/media/media-source.ts'
 import type { ShownResult } from '../../prompt/result-item.ts'
 import { inStrictRoles } from '../../prompt/to-prompt.ts'
-import { oncePer } from '../plain-tools.ts'
+import { latestPer } from '../plain-tools.ts'
 import {
   inNamespaces,
   REFERENCE_OPTIONS,
@@ -135,7 +135,7 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
     const own = nativeTools(natives, { assets, trust, maxResultChars })
     const pages = new Set(natives.filter(returnsPages).map(({ id }) => id))
     // Prompts repeat results, and the AI SDK keeps the object of an output from step to step.
-    const once = oncePer<ShownResult | null>()
+    const once = latestPer<ShownResult | null>()
     const view = (part: LanguageModelV4ToolResultPart, number: number) =>
       once(part.output, number, async () => {
         const { output, toolName: tool, toolCallId } = part

@@ -2,7 +2,7 @@ import type { Tool } from 'ai'
 import { isIterable, lastYield } from '../../../boundary/store.ts'
 import { ByrefError } from '../../../core/errors.ts'
 import type { ModelOutput } from '../../model-output.ts'
-import { oncePer } from '../../plain-tools.ts'
+import { latestPer } from '../../plain-tools.ts'
 import {
   outputByReference,
   type ResultOptions,
@@ -115,7 +115,7 @@ function asking(calls: ToolCalls): Tool['needsApproval'] | Execute {
 
 /** Returns the output for the model. It is computed once, because a stream in a value can be read only once. */
 function showing(tool: Tool, storing: (toolCallId: string) => ResultOptions): ToModelOutput {
-  const once = oncePer<ModelOutput>()
+  const once = latestPer<ModelOutput>()
   async function show(call: Parameters<ToModelOutput>[0]): Promise<ModelOutput> {
     const options = storing(call.toolCallId)
     if (!tool.toModelOutput) return valueOutput(call.output, options)
