@@ -41,12 +41,14 @@ describe('createAgent', () => {
 
   it('makes a call wait for the call of the same answer that writes what it reads', async () => {
     const order: string[] = []
+    const thirdRan = Promise.withResolvers<void>()
     const slow = defineTool({
       id: 'slow',
       description: '',
       inputSchema: { type: 'object', properties: { value: {} } },
       async execute({ value, name }) {
-        if (name === 'first') await new Promise((resolve) => setTimeout(resolve, 20))
+        if (name === 'third') thirdRan.resolve()
+        if (name === 'first') await thirdRan.promise
         order.push(String(name))
         return value ?? 1
       },

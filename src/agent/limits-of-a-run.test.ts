@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { defineTool } from '../boundary/tool.ts'
@@ -49,11 +48,11 @@ function modelOf(parts: unknown[], { ends = false } = {}): LanguageModel {
 }
 
 /** A log whose clock is ahead of this machine's. */
-function ahead(hours: number): ConversationLog {
+function ahead(offset: { hours: number }): ConversationLog {
   const log = createMemoryLog()
   const later = (record: LogRecord): LogRecord => ({
     ...record,
-    timestamp: new Date(Date.parse(record.timestamp) + hours * 3_600_000).toISOString(),
+    timestamp: new Date(Date.parse(record.timestamp) + offset.hours * 3_600_000).toISOString(),
   })
   return {
     ...log,
@@ -73,7 +72,7 @@ describe('limits', () => {
     async (hours) => {
       const model = scriptedModel([callOf('quick'), 'done'])
       const limits = { runTimeoutMs: 60_000 }
-      const agent = createAgent({ model, tools: [quick], limits, log: ahead(hours) })
+      const agent = createAgent({ model, tools: [quick], limits, log: ahead({ hours }) })
       const { reason } = await agent.run({ messages: say('go') }).result
       expect(reason).toBe('done')
     },
@@ -133,11 +132,12 @@ describe('limits', () => {
   })
 
   it('of time do not count how long a person took while a call ran', async () => {
+    const { promise: worked, resolve: work } = Promise.withResolvers<string>()
     const slow = defineTool({
       id: 'slow',
       description: '',
       inputSchema: { type: 'object' },
-      execute: () => sleep(1300, 'slow'),
+      execute: () => worked,
     })
     const asking = defineTool({
       id: 'ask',
@@ -147,14 +147,18 @@ describe('limits', () => {
       execute: () => 'asked',
     })
     const calls = [...callOf('slow').calls, { id: 'a', name: 'ask', arguments: {} }]
+    const offset = { hours: 0 }
     const agent = createAgent({
       model: scriptedModel([{ calls }, 'Both.']),
       tools: [slow, asking],
-      limits: { runTimeoutMs: 1000 },
+      limits: { runTimeoutMs: 1_800_000 },
+      log: ahead(offset),
     })
     const run = agent.run({ conversation: 'c', messages: say('go') })
-    await sleep(500)
+    for await (const { type } of run) if (type === 'APPROVAL_REQUESTED') break
+    offset.hours = 1
     await agent.approve('c', 'a', { approved: true })
+    work('slow')
     expect((await run.result).text).toBe('Both.')
     const results = run.messages.flatMap(({ metadata, content }) =>
       metadata.tool_result ? [content] : [],

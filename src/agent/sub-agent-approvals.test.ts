@@ -309,7 +309,7 @@ describe('an approval in a sub-agent', () => {
 
   it('does not count towards the time limit of the call', async () => {
     const agent = team({ limits: { callTimeoutMs: 60_000 } })
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     try {
       const run = agent.run({ conversation: 'c', messages: say('Go') })
       await request(run)

@@ -90,7 +90,7 @@ describe('a sub-agent', () => {
   })
 
   it('returns the assets that its tools made before its call timed out', async () => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     try {
       const hangs = () => new Promise<never>(() => {})
       const helper = createAgent({ model: scriptedModel([use('draw'), hangs]), tools: [draw] })

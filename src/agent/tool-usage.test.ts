@@ -122,7 +122,7 @@ describe('the usage of tools', () => {
     expect(usage).toEqual({ inputTokens: 240, outputTokens: 45, cost: expect.closeTo(0.000285) })
   })
   it('counts what a sub-agent used before its call timed out', async () => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     onTestFinished(() => void vi.useRealTimers())
     const wait = defineTool({
       id: 'wait',

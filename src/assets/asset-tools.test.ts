@@ -13,26 +13,22 @@ describe('a tool that reads', () => {
   it.each<readonly [AssetTool, object]>([
     ...[{}, { startLine: 1 }, { start: 1 }, { format: 'text', end: 2 }, { page: 1 }].map(fetched),
     [searchAssetTool, { query: 'x' }],
-  ])(
-    'ends if it is aborted while the store is silent (%#)',
-    async (tool, input) => {
-      // The time limit for a document, which is read for several callers.
-      const limit = new AbortController()
-      const timeout = vi.spyOn(AbortSignal, 'timeout').mockReturnValue(limit.signal)
-      const assets = createAssets({ store: silentStore() })
-      const isDocument = tool === searchAssetTool || 'page' in input
-      const type = isDocument ? 'application/pdf' : 'text/plain'
-      const { ref } = await assets.save(Buffer.from(isDocument ? '%PDF-1.4' : 'text'), type)
-      const controller = new AbortController()
-      const { signal } = controller
-      const read = tool.execute({ ref, ...input }, { assets, signal })
-      setTimeout(() => controller.abort(new Error('never mind')), 50)
-      await expect(read).rejects.toThrow('never mind')
-      limit.abort()
-      timeout.mockRestore()
-    },
-    5_000,
-  )
+  ])('ends if it is aborted while the store is silent (%#)', async (tool, input) => {
+    // The time limit for a document, which is read for several callers.
+    const limit = new AbortController()
+    const timeout = vi.spyOn(AbortSignal, 'timeout').mockReturnValue(limit.signal)
+    const assets = createAssets({ store: silentStore() })
+    const isDocument = tool === searchAssetTool || 'page' in input
+    const type = isDocument ? 'application/pdf' : 'text/plain'
+    const { ref } = await assets.save(Buffer.from(isDocument ? '%PDF-1.4' : 'text'), type)
+    const controller = new AbortController()
+    const { signal } = controller
+    const read = tool.execute({ ref, ...input }, { assets, signal })
+    setTimeout(() => controller.abort(new Error('never mind')), 50)
+    await expect(read).rejects.toThrow('never mind')
+    limit.abort()
+    timeout.mockRestore()
+  })
 })
 
 describe('saveAssetTool', () => {

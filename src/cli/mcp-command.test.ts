@@ -65,7 +65,8 @@ describe('byref mcp', () => {
     const { status, stderr } = spawnSync(
       process.execPath,
       [cli, 'mcp', 'proxy', ...options, '--', ...server],
-      { timeout: 10_000, killSignal: 'SIGKILL' },
+      // Only ends a process that hangs. A busy machine may need long to start one.
+      { timeout: 120_000, killSignal: 'SIGKILL' },
     )
     expect(String(stderr)).toContain('cannot be used')
     expect(status).toBe(1)

@@ -1,7 +1,7 @@
 import { ByrefError } from '../core/errors.ts'
 import type { ConversationEvent } from '../core/events/events.ts'
 import { onAbort } from '../core/on-abort.ts'
-import { startTimer } from '../core/timer.ts'
+import { startLimit } from '../core/timer.ts'
 import { nodeBuiltin } from '../node-builtin.ts'
 import type { Policy } from './policy.ts'
 
@@ -57,27 +57,19 @@ export function timeLimitPolicy(callTimeoutMs: number): Policy {
       if (ms === Infinity) return perform()
       const controller = new AbortController()
       const message = `The tool "${tool.id}" timed out after ${ms} ms`
-      // `onAbort` throws if the run is over, so the timer starts after it.
+      // `onAbort` throws if the run is over, so the limit starts after it.
       const unsubscribe = onAbort(signal, (reason) => controller.abort(reason))
-      let left = ms
-      let since = 0
-      let timer: ReturnType<typeof startTimer>
-      const start = (): void => {
-        since = performance.now()
-        timer = startTimer(left, () => controller.abort(new ByrefError('tool_timeout', message)))
-      }
-      const stop = (): void => {
-        clearTimeout(timer)
-        if (timer) left = Math.max(0, left - (performance.now() - since))
-        timer = undefined
-      }
-      start()
+      let isCounted = true
+      const stop = startLimit(
+        ms,
+        () => controller.abort(new ByrefError('tool_timeout', message)),
+        () => isCounted,
+      )
       try {
         return await perform({
           signal: controller.signal,
           onWaiting(isWaiting) {
-            if (isWaiting) stop()
-            else if (!timer) start()
+            isCounted = !isWaiting
           },
         })
       } finally {

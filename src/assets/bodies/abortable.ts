@@ -1,5 +1,5 @@
 import { ByrefError } from '../../core/errors.ts'
-import { startTimer } from '../../core/timer.ts'
+import { startLimit } from '../../core/timer.ts'
 import type { AssetBody } from '../asset-store.ts'
 import { meterStream } from './body.ts'
 
@@ -52,12 +52,12 @@ export async function consume<T>(
  */
 export async function inTime<T>(doing: string, ms: number, work: () => Promise<T>): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>()
-  const timer = startTimer(ms, () => {
+  const stop = startLimit(ms, () => {
     reject(new ByrefError('storage_failed', `${doing} timed out after ${ms} ms`))
   })
   try {
     return await Promise.race([work(), late])
   } finally {
-    clearTimeout(timer)
+    stop()
   }
 }

@@ -87,7 +87,7 @@ describe('extractAssets, of base64', () => {
       expect(errors).toEqual([])
       expect(value, `batch ${batch}`).toEqual(made.map(({ output }) => output))
     }
-  }, 60_000)
+  })
 })
 
 const WORDS =

@@ -2,6 +2,7 @@ import type { Worker as Thread } from 'node:worker_threads'
 import { ByrefError, errorMessage } from '../../core/errors.ts'
 import { inBackground } from '../../core/in-background.ts'
 import { onAbort } from '../../core/on-abort.ts'
+import { startLimit } from '../../core/timer.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
 import type { Piece } from './line-pieces.ts'
 
@@ -95,11 +96,13 @@ export async function createMatcher(
         if (from > 0 || until !== Infinity) bounds.set(index, [from, until])
       }
       const text = pieces.map((piece) => piece.text).join('\n')
+      if (left <= 0) throw tooSlow()
+      const ms = regex ? Math.min(blockMs, left) : Infinity
       const start = performance.now()
       worker.postMessage({ text, bounds, most })
-      const ms = regex ? Math.min(blockMs, left) : Infinity
       const found = await answerOf(worker, ms, signal)
-      left -= performance.now() - start
+      // The process may have been suspended.
+      if (regex) left -= Math.min(ms, performance.now() - start)
       return found as PieceMatch[]
     },
 
@@ -114,12 +117,12 @@ export async function createMatcher(
 function answerOf(worker: Thread, ms: number, signal?: AbortSignal): Promise<unknown> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason)
-    const timer = ms === Infinity ? undefined : setTimeout(() => end(() => reject(tooSlow())), ms)
+    const stop = startLimit(ms, () => end(() => reject(tooSlow())))
     const onMessage = (answer: unknown): void => end(() => resolve(answer))
     const onError = (error: unknown): void => end(() => reject(unworkable(error)))
     const onExit = (): void => end(() => reject(signal?.reason ?? unworkable('its thread ended')))
     function end(settle: () => void): void {
-      clearTimeout(timer)
+      stop()
       worker.off('message', onMessage).off('error', onError).off('exit', onExit)
       settle()
     }
