@@ -245,6 +245,7 @@ export class Placer {
       this.#bodies.bytes += bytesSent(part)
     }
   }
+
   /**
    * Numbers the results, and returns them by call id. Only the first result of a call is returned. A deleted result
    * keeps its number.

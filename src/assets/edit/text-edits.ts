@@ -58,7 +58,7 @@ interface EditedText {
 /** A range of the draft, end exclusive, in bytes. */
 type Range = Pick<Splice, 'start' | 'end'>
 
-/** Lines: also where the text of the first one ends, and where the line after the last one begins. */
+/** The range of some lines. `firstEnd` is the end of the first line's text, `next` the start of the line after them. */
 type LineRange = Range & { firstEnd: number; next: number }
 type Occurrence = ReplaceEdit['occurrence']
 
@@ -149,7 +149,7 @@ class TextEditor {
     return found
   }
 
-  /** Returns the range with a number, or the only one. */
+  /** Returns the range that `occurrence` counts to, from 1. Without it, there must be only one range. */
   async #oneOf(found: readonly Range[], occurrence?: number): Promise<Range> {
     const wanted = found[(occurrence ?? 1) - 1]
     if (wanted && (occurrence !== undefined || found.length === 1)) return wanted

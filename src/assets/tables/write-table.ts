@@ -43,7 +43,10 @@ export async function writeTable(
   }
 }
 
-/** Reads the file once. Returns null if it is not a table. The body is null if it could not be written with the initial types. */
+/**
+ * Reads the file once. Returns null if it is not a table. The body is null if it could not be written with the initial
+ * types.
+ */
 async function pass(
   input: TableInput,
   isFirst: boolean,

@@ -8,7 +8,7 @@ export interface EventStreamOptions<Event> {
   failed(error: unknown): Event
   /** A frame after the last event. */
   last?: string
-  /** Called once. `isCut`: the client disconnected before the end. */
+  /** Called when the stream ends. `isCut`: the client disconnected before the end. */
   onEnd(isCut: boolean): void
 }
 

@@ -76,7 +76,8 @@ const MAX_AGENTS = 32
 
 /**
  * Creates the function that finds the agent for a request, in its sender's namespace. It returns the response to send
- * instead, if the options say so. An agent with client tools is made once for each set of tools. Calls of these tools wait for their results.
+ * instead, if the options say so. An agent with client tools is made once for each set of tools. Calls of these tools
+ * wait for their results.
  *
  * @param by The function that was given the options, for errors.
  * @throws ByrefError `config_invalid` for an unknown option

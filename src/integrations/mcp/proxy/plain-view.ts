@@ -82,6 +82,7 @@ export function plainView(session: ProxySession, limits: Limits): ProxyView {
     tools.asker.noteCapabilities(request)
     return withGuide(await ask(request))
   }
+
   /** Answers with the server's result, shortened. */
   const shortOf = (kind: string): Handler => {
     return async (request, { ask }) =>
